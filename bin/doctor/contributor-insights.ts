@@ -68,8 +68,12 @@ export async function readKeyReport(
     const RuleName = rules.find((rule) => rule.startsWith(prefix));
     if (RuleName === undefined) return [];
     const { Contributors, AggregateValue = 0 } = await cloudwatch.getInsightRuleReport({
-      ...{ RuleName, StartTime, EndTime, Period: minuteMs / 1_000 },
-      ...{ MaxContributorCount: MAX_KEYS, OrderBy: 'Sum' },
+      RuleName,
+      StartTime,
+      EndTime,
+      Period: minuteMs / 1_000,
+      MaxContributorCount: MAX_KEYS,
+      OrderBy: 'Sum',
     });
     // Without this check, an incomplete response would look like a table without busy keys.
     if (!Array.isArray(Contributors)) throw new IncompleteAnswerError('GetInsightRuleReport', 'Contributors');

@@ -145,7 +145,9 @@ function optionsOf(flags: DoctorFlags): Options {
     throw new UsageError('--value and --sort need --table and --sample', COMMAND);
   }
   return {
-    ...{ hours, showKeys: flags['show-keys'], language: languageOf(COMMAND, flags.language) },
+    hours,
+    showKeys: flags['show-keys'],
+    language: languageOf(COMMAND, flags.language),
     ...(sampleUnits !== undefined && { sampleUnits }),
     ...(wanted.length > 0 && { wanted }),
   };
@@ -191,7 +193,9 @@ async function examine(target: Target, flags: DoctorFlags, options: Options, met
   const isAccount = flags.app === undefined;
   const observed = await observe(resources, { kinesis, dynamodb, ...(isAccount && { cloudwatch }) }, measured, {
     ...options,
-    ...{ scan: flags.scan, endpoint, onProgress },
+    scan: flags.scan,
+    endpoint,
+    onProgress,
   });
   const missing = [...observed.missing, ...(flags.scan ? [] : itemsNotRead(resources))];
   const found = diagnose({ ...observed, missing }, options);
@@ -210,7 +214,9 @@ function itemsNotRead({ tables, shardings }: StackResources): Observations['miss
   return tables
     .filter(({ name }) => shardings.some(({ config }) => config.tableName === name))
     .map(({ path }) => ({
-      ...{ path, noun: 'the items that no query finds', why: 'only --scan reads the items' },
+      path,
+      noun: 'the items that no query finds',
+      why: 'only --scan reads the items',
       change: 'run doctor with --scan, which costs a read unit for each 8 KB of the table',
     }));
 }

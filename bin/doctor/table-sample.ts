@@ -70,7 +70,10 @@ export async function sampleTable(
     const safe = left < MAX_UNITS_OF_PAGE ? left / MAX_UNITS_OF_ITEM : Number.POSITIVE_INFINITY;
     const most = Math.min(items === 0 ? FIRST_LIMIT : 1_000, expected, safe);
     const { Items, LastEvaluatedKey, ConsumedCapacity } = await dynamodb.scan({
-      ...{ TableName: tableName, Segment, TotalSegments, Limit: Math.max(1, Math.floor(most)) },
+      TableName: tableName,
+      Segment,
+      TotalSegments,
+      Limit: Math.max(1, Math.floor(most)),
       ReturnConsumedCapacity: 'TOTAL',
     });
     if (!Array.isArray(Items)) throw new IncompleteAnswerError('Scan', 'Items');

@@ -79,7 +79,9 @@ export async function unshardedKeysOf(
           ),
         );
   const common = {
-    ...{ tableName, table: { id: idOf(path), partitionKey, ...(sortKey && { sortKey }) }, owner: ownerOf(resource) },
+    tableName,
+    table: { id: idOf(path), partitionKey, ...(sortKey && { sortKey }) },
+    owner: ownerOf(resource),
     ...(sample !== undefined && { sample }),
   };
   const withReport = async (unsharded: Omit<UnshardedKey, 'report'>): Promise<UnshardedKey> => {
@@ -97,7 +99,10 @@ export async function unshardedKeysOf(
     keys.push(
       await withReport({
         ...common,
-        ...{ path, key, itemKb: meanKb(table), ...warmOf(table) },
+        path,
+        key,
+        itemKb: meanKb(table),
+        ...warmOf(table),
         throughput: withLimits(await measured.table({ path, name: tableName }), table, scalingOf(properties)),
         mustBeMeasured: isWithoutLibrary || ofTable.length > 0 || indexes.length > 0,
         ...(wanted && { wanted }),
@@ -109,8 +114,11 @@ export async function unshardedKeysOf(
     keys.push(
       await withReport({
         ...common,
-        ...{ path: `${path}/${indexName}`, indexName, key: keyAttributes(table, index.KeySchema) },
-        ...{ itemKb: meanKb(index), ...warmOf(index) },
+        path: `${path}/${indexName}`,
+        indexName,
+        key: keyAttributes(table, index.KeySchema),
+        itemKb: meanKb(index),
+        ...warmOf(index),
         throughput: withLimits(
           await measured.unshardedIndex(tableName, indexName),
           index,

@@ -41,9 +41,16 @@ function rowKey(columns: ShardedKeyspacesConfig['partitionKey']): object {
 }
 
 const SAMPLES: Partial<Record<CqlKeyType, unknown>> = {
-  ...{ ascii: 'a', text: 'a', varchar: 'a', blob: 'YQ==', boolean: true },
-  ...{ date: '2020-07-09', time: '08:30:00', timestamp: '2020-07-09T08:30:00.000Z' },
-  ...{ timeuuid: '00000000-0000-1000-8000-000000000000', uuid: '00000000-0000-4000-8000-000000000000' },
+  ascii: 'a',
+  text: 'a',
+  varchar: 'a',
+  blob: 'YQ==',
+  boolean: true,
+  date: '2020-07-09',
+  time: '08:30:00',
+  timestamp: '2020-07-09T08:30:00.000Z',
+  timeuuid: '00000000-0000-1000-8000-000000000000',
+  uuid: '00000000-0000-4000-8000-000000000000',
 };
 
 /** An empty event, which every function that reads a stream accepts. */

@@ -65,7 +65,11 @@ function shardOf(listed: ListedShardOfFamily): Shard {
   const isOpen = endingSequenceNumber === undefined;
   const parents = [ParentShardId, AdjacentParentShardId].filter((parent) => parent !== undefined && parent !== null);
   return {
-    ...{ shardId: ShardId, startingHashKey, endingHashKey, isOpen, parents },
+    shardId: ShardId,
+    startingHashKey,
+    endingHashKey,
+    isOpen,
+    parents,
     ...(startingSequenceNumber !== undefined && { startingSequenceNumber }),
     ...(endingSequenceNumber !== undefined && { endingSequenceNumber }),
   };

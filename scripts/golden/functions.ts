@@ -101,7 +101,10 @@ function tableOperations(table: ParkingTable): Operations {
 
 const fifo = 'arn:aws:sqs:eu-west-1:111111111111:events.fifo';
 const message = (messageId: string, body: string, SequenceNumber: string) => ({
-  ...{ messageId, body, eventSource: 'aws:sqs', eventSourceARN: fifo },
+  messageId,
+  body,
+  eventSource: 'aws:sqs',
+  eventSourceARN: fifo,
   attributes: { MessageGroupId: 'a', SequenceNumber },
 });
 
@@ -154,8 +157,11 @@ function changeOf(item: Record<string, unknown>): object {
 export async function functions(): Promise<Written> {
   const service = await startService(() => operations);
   Object.assign(process.env, {
-    ...{ AWS_ENDPOINT_URL: service.endpoint, AWS_REGION: 'eu-west-1' },
-    ...{ AWS_ACCESS_KEY_ID: 'local', AWS_SECRET_ACCESS_KEY: 'local', POWERTOOLS_DEV: 'false' },
+    AWS_ENDPOINT_URL: service.endpoint,
+    AWS_REGION: 'eu-west-1',
+    AWS_ACCESS_KEY_ID: 'local',
+    AWS_SECRET_ACCESS_KEY: 'local',
+    POWERTOOLS_DEV: 'false',
   });
   const responses: Record<string, unknown> = {};
   const written: Written = { responses };

@@ -58,7 +58,10 @@ async function startRelay({ stack, streamName }: ThrottledRun, url: string) {
   await build({
     entryPoints: ['examples/repository-outbox/relay.ts'],
     outfile: RELAY,
-    ...{ bundle: true, external: ['pg', '@aws-sdk/*', '@smithy/*'], platform: 'node', target: 'node20' },
+    bundle: true,
+    external: ['pg', '@aws-sdk/*', '@smithy/*'],
+    platform: 'node',
+    target: 'node20',
   });
   const relay = spawn(process.execPath, [RELAY], {
     stdio: ['ignore', 'pipe', 'inherit'],

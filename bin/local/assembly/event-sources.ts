@@ -99,8 +99,13 @@ export function plannedEventSource(
   const retries = setting('MaximumRetryAttempts');
   const ageSeconds = setting('MaximumRecordAgeInSeconds');
   return {
-    ...{ functionName: invoked.name, ...(invoked.qualifier !== undefined && { qualifier: invoked.qualifier }) },
-    ...{ path, reads: reads as 'stream' | 'table', streamName, streamArn, filters },
+    functionName: invoked.name,
+    ...(invoked.qualifier !== undefined && { qualifier: invoked.qualifier }),
+    path,
+    reads: reads as 'stream' | 'table',
+    streamName,
+    streamArn,
+    filters,
     from: startOf(values, reads!),
     batchSize: setting('BatchSize'),
     windowMs: 1_000 * setting('MaximumBatchingWindowInSeconds'),

@@ -110,7 +110,8 @@ export function plannedQualifier(declared: Declared): LocalQualifier {
 /** The properties of a function that depend on this machine and on the layers of the assembly. */
 export function ignoredOfFunction({ path, runtime, missingLayers }: LocalFunction): IgnoredProperty[] {
   const layers = missingLayers.map((layer) => ({
-    ...{ path, property: 'Layers' },
+    path,
+    property: 'Layers',
     reason: `the layer ${layer} is not in the assembly`,
   }));
   const [major] = process.versions.node.split('.');

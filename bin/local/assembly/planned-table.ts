@@ -38,7 +38,8 @@ export function plannedTable(declared: Declared, { multiAttributeKeys = false }:
   // A table whose stream has an unknown view type runs without a stream, and the plan names the property.
   const stream = scope.properties(logicalId, { StreamSpecification: { StreamViewType: true } });
   const table = {
-    ...{ GlobalSecondaryIndexes: [], LocalSecondaryIndexes: [] },
+    GlobalSecondaryIndexes: [],
+    LocalSecondaryIndexes: [],
     ...honouredProperties(declared, 'StreamSpecification.StreamViewType'),
     ...('value' in stream && stream.value),
   } as unknown as TableProperties & Pick<CreateTableCommandInput, 'StreamSpecification'>;
@@ -52,7 +53,10 @@ export function plannedTable(declared: Declared, { multiAttributeKeys = false }:
   const { AttributeDefinitions, GlobalSecondaryIndexes, KeySchema, LocalSecondaryIndexes } = properties;
   const resource = arnAndName(declared);
   const definition: CreateTableCommandInput = {
-    ...{ TableName: resource.name, KeySchema, AttributeDefinitions, BillingMode: 'PAY_PER_REQUEST' },
+    TableName: resource.name,
+    KeySchema,
+    AttributeDefinitions,
+    BillingMode: 'PAY_PER_REQUEST',
     ...(GlobalSecondaryIndexes.length > 0 && { GlobalSecondaryIndexes }),
     ...(LocalSecondaryIndexes.length > 0 && { LocalSecondaryIndexes }),
     ...(table.StreamSpecification && { StreamSpecification: { ...table.StreamSpecification, StreamEnabled: true } }),

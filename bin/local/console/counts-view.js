@@ -58,7 +58,10 @@ const COLUMNS = ['value', 'at', 'writers use', 'readers query', 'changed by', 'w
 /** Draws the counts of one value from the start of the run until now. */
 function picture(atMs, floor, steps, most, name) {
   const spans = [{ atMs: 0, write: floor.write, read: floor.read }, ...steps].map((step, index, all) => ({
-    ...{ write: step.write, read: step.read, fromMs: step.atMs, toMs: all[index + 1]?.atMs ?? atMs },
+    write: step.write,
+    read: step.read,
+    fromMs: step.atMs,
+    toMs: all[index + 1]?.atMs ?? atMs,
   }));
   const grown = steps.map(({ write, read, atMs: changedAtMs }) => `${write} of ${read} at ${timeOf(changedAtMs)}`);
   const svg = element('svg', {

@@ -116,7 +116,9 @@ export function storedView({ values, strays, hidden }) {
   const largest = Math.max(1, ...values.flatMap(({ itemsOfShards }) => Object.values(itemsOfShards)));
   const heat = values.slice(0, MAX_VALUES).map(({ value, itemsOfShards }) => {
     const cells = Object.entries(itemsOfShards).map(([shard, count]) => ({
-      ...{ shard: Number(shard), shares: [count / largest], isHot: false },
+      shard: Number(shard),
+      shares: [count / largest],
+      isHot: false,
     }));
     return [value, cells, 1];
   });

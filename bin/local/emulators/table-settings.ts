@@ -45,8 +45,10 @@ export class TableSettings {
 
 /** The default quotas of an account. Source: the developer guide, "Quotas". */
 const DEFAULT_QUOTAS = {
-  ...{ AccountMaxReadCapacityUnits: 80_000, AccountMaxWriteCapacityUnits: 80_000 },
-  ...{ TableMaxReadCapacityUnits: 40_000, TableMaxWriteCapacityUnits: 40_000 },
+  AccountMaxReadCapacityUnits: 80_000,
+  AccountMaxWriteCapacityUnits: 80_000,
+  TableMaxReadCapacityUnits: 40_000,
+  TableMaxWriteCapacityUnits: 40_000,
 };
 
 const NO_BACKUPS = {

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { isObject } from '../../../lib/core/kernel/checks';
 import { LOCAL_REGION, streamLabel } from '../assembly/emulated-types';
 import { type JsonItem, jsonItemBytes } from '../json-item';
 import { storedItem } from '../limits/table-shapes';
@@ -135,7 +136,8 @@ export class TableStreams {
     const { StreamArn, StreamLabel, StreamViewType, isEnabled } = latest;
     return {
       ...(isEnabled && { StreamSpecification: { StreamEnabled: true, StreamViewType } }),
-      ...{ LatestStreamArn: StreamArn, LatestStreamLabel: StreamLabel },
+      LatestStreamArn: StreamArn,
+      LatestStreamLabel: StreamLabel,
     };
   }
 
@@ -153,8 +155,14 @@ export class TableStreams {
     const StreamLabel = streamLabel(earlier);
     const CreationRequestDateTime = Date.now() / 1_000;
     const stream = {
-      ...{ StreamArn: `${TableArn}/stream/${StreamLabel}`, StreamLabel, TableName, StreamViewType, KeySchema },
-      ...{ CreationRequestDateTime, records: [], isEnabled: true },
+      StreamArn: `${TableArn}/stream/${StreamLabel}`,
+      StreamLabel,
+      TableName,
+      StreamViewType,
+      KeySchema,
+      CreationRequestDateTime,
+      records: [],
+      isEnabled: true,
       shardId: `shardId-${String(Date.now()).padStart(20, '0')}-${randomBytes(4).toString('hex')}`,
       firstNumber: String(this.lastNumber + 1n),
     };
@@ -267,7 +275,7 @@ function pageOf(records: readonly JsonItem[]): readonly JsonItem[] {
 function comparable(value: unknown): string | undefined {
   return JSON.stringify(value, (name, part) => {
     if (Array.isArray(part)) return SETS.includes(name) ? [...part].sort() : part;
-    return part !== null && typeof part === 'object' ? Object.fromEntries(Object.entries(part).sort()) : part;
+    return isObject(part) ? Object.fromEntries(Object.entries(part).sort()) : part;
   });
 }
 

@@ -20,7 +20,10 @@ interface Action {
 
 /** The operation that runs each action. A condition check runs as an update without changes. */
 const OPERATIONS: Readonly<Record<string, string>> = {
-  ...{ ConditionCheck: 'UpdateItem', Delete: 'DeleteItem', Put: 'PutItem', Update: 'UpdateItem' },
+  ConditionCheck: 'UpdateItem',
+  Delete: 'DeleteItem',
+  Put: 'PutItem',
+  Update: 'UpdateItem',
 };
 const MAX_ACTIONS = 100;
 const MAX_BYTES = 4 * 1024 * 1024;

@@ -160,7 +160,12 @@ class RunningMapping {
     this.form = eventFormOf(source);
     const { bytes: eventBytes, filtered, atTipMs } = this.form;
     const settings = {
-      ...{ ...source, ...parts.timing, workers, atTipMs, eventBytes, hasOnFailure: onFailure !== undefined },
+      ...source,
+      ...parts.timing,
+      workers,
+      atTipMs,
+      eventBytes,
+      hasOnFailure: onFailure !== undefined,
       includes: (record: KinesisRecord) =>
         filters.length === 0 || filters.some((each) => matches(each, filtered(record))),
       deliver: (batch: ShardBatch) => this.deliver(batch),
@@ -179,7 +184,10 @@ class RunningMapping {
     const { pool, streamPath } = this.parts;
     const waiting = this.poller.waiting.length;
     return {
-      ...{ functionPath: pool.definition.path, streamPath, ...this.counts, waiting },
+      functionPath: pool.definition.path,
+      streamPath,
+      ...this.counts,
+      waiting,
       ...(this.problem !== undefined && { problem: this.problem }),
     };
   }

@@ -189,9 +189,17 @@ async function readJson(request: IncomingMessage, limit: number): Promise<string
 
 function configurationReply({ name, arn, runtime, handler, environment, ...limits }: LocalFunction): Reply {
   const configuration = {
-    ...{ FunctionName: name, FunctionArn: arn, Runtime: runtime, Handler: handler },
-    ...{ Timeout: limits.timeoutSeconds, MemorySize: limits.memoryMb, Environment: { Variables: environment } },
-    ...{ Version: '$LATEST', PackageType: 'Zip', State: 'Active', LastUpdateStatus: 'Successful' },
+    FunctionName: name,
+    FunctionArn: arn,
+    Runtime: runtime,
+    Handler: handler,
+    Timeout: limits.timeoutSeconds,
+    MemorySize: limits.memoryMb,
+    Environment: { Variables: environment },
+    Version: '$LATEST',
+    PackageType: 'Zip',
+    State: 'Active',
+    LastUpdateStatus: 'Successful',
   };
   return { status: 200, body: JSON.stringify(configuration) };
 }

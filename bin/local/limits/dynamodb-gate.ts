@@ -256,7 +256,12 @@ function keysOnly(input: JsonItem, partition: readonly string[]): JsonItem {
   const { TableName, IndexName, ExclusiveStartKey, Limit, Segment, TotalSegments } = input;
   const names = partition.map((name, index) => [`#${index}`, name]);
   return {
-    ...{ TableName, IndexName, ExclusiveStartKey, Limit, Segment, TotalSegments },
+    TableName,
+    IndexName,
+    ExclusiveStartKey,
+    Limit,
+    Segment,
+    TotalSegments,
     ProjectionExpression: names.map(([placeholder]) => placeholder).join(', '),
     ExpressionAttributeNames: Object.fromEntries(names),
   };

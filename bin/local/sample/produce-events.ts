@@ -119,7 +119,10 @@ async function readShard({ clients }: LocalStack, streamName: string, shardId: s
   const reader = await ShardReader.begin(clients.kinesis, streamName, shardId, 'TRIM_HORIZON');
   while (!reader.isAtTip) {
     const records = (await reader.read()).map(({ PartitionKey, SequenceNumber, Data }) => ({
-      ...{ shardId, partitionKey: PartitionKey!, sequenceNumber: SequenceNumber!, data: Data! },
+      shardId,
+      partitionKey: PartitionKey!,
+      sequenceNumber: SequenceNumber!,
+      data: Data!,
     }));
     await consumer.process(records, { source: streamName });
   }
