@@ -53,9 +53,9 @@ export class ShardReader {
   }
 
   /** Reads the next records. The result can be empty. */
-  async read(Limit?: number): Promise<readonly KinesisRecord[]> {
+  async read(): Promise<readonly KinesisRecord[]> {
     if (this.isEnded) return [];
-    const { Records = [], NextShardIterator, MillisBehindLatest = 0 } = await this.answer(Limit);
+    const { Records = [], NextShardIterator, MillisBehindLatest = 0 } = await this.answer();
     this.last = Records.at(-1)?.SequenceNumber ?? this.last;
     this.iterator = NextShardIterator ?? undefined;
     this.isEnded = this.iterator === undefined;
@@ -63,9 +63,9 @@ export class ShardReader {
     return Records;
   }
 
-  private async answer(Limit: number | undefined): Promise<Partial<GetRecordsCommandOutput>> {
+  private async answer(): Promise<Partial<GetRecordsCommandOutput>> {
     try {
-      return await this.client.getRecords({ ShardIterator: this.iterator, Limit });
+      return await this.client.getRecords({ ShardIterator: this.iterator });
     } catch (error) {
       const { name } = error as Error;
       const NextShardIterator = name === 'ExpiredIteratorException' ? await this.renewed() : this.iterator;

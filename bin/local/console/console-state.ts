@@ -80,10 +80,10 @@ const NOTHING: Load = { count: 0, amount: 0, throttled: 0 };
 
 /** Returns the state of a stack that has gates. The state contains the index values that match the search text. */
 export async function consoleState(watched: WatchedStack, search = ''): Promise<ConsoleState> {
-  const { stack, gates, nowMs } = watched;
+  const { stack, gates } = watched;
   const { traffic, shards, limits } = gates;
   return {
-    atMs: Math.round(nowMs()),
+    atMs: Math.round(performance.now()),
     search,
     limits: limits && {
       ...limits.kinesis.shardLimits,

@@ -19,9 +19,9 @@ export class WatchedStack {
   constructor(
     readonly stack: LocalStack,
     readonly gates: Gates,
-    readonly nowMs: () => number = () => performance.now(),
   ) {
     const { dynamodb } = stack.ungatedClients;
+    const nowMs = () => performance.now();
     this.sharded = shardedConfigs(stack);
     this.parkings = parkingsOf(stack);
     this.histories = new Map(

@@ -13,8 +13,8 @@ class EmulatorMissingError extends EvenShardsError {
 }
 
 /** The entry file of an emulator. Searches the project first, then the packages next to this package. */
-export function emulatorEntry(packageName: string, projectDirectory = process.cwd()): string {
-  for (const origin of [join(projectDirectory, 'package.json'), __filename]) {
+export function emulatorEntry(packageName: string): string {
+  for (const origin of [join(process.cwd(), 'package.json'), __filename]) {
     try {
       return createRequire(origin).resolve(packageName);
     } catch {

@@ -1,3 +1,4 @@
+import { isRecord } from '../kernel/checks';
 import { compareDecimals, type Decimal, decimalOfText, decimalText } from '../kernel/decimal';
 import { driverDecimal, driverInteger } from './driver-number';
 
@@ -161,9 +162,9 @@ const decimal: KeyType = {
   compare: (a, b) => compareDecimals(a as Decimal, b as Decimal),
 };
 
-function floatingType(allowed: string, nearest: (value: number) => number): KeyType {
+function floatingType(nearest: (value: number) => number): KeyType {
   return {
-    allowed,
+    allowed: 'a number',
     textOf: (value) => {
       if (typeof value !== 'number') return undefined;
       const number = nearest(value);
@@ -316,8 +317,8 @@ const TYPES: Record<CqlKeyType, KeyType> = {
   boolean,
   date,
   decimal,
-  double: floatingType('a number', (value) => value),
-  float: floatingType('a number', Math.fround),
+  double: floatingType((value) => value),
+  float: floatingType(Math.fround),
   int: integerType(32),
   smallint: integerType(16),
   text,
@@ -346,7 +347,7 @@ export function keyTypeOf(type: CqlKeyType): KeyType {
  */
 function textOfObject(value: unknown): string {
   if (typeof value === 'string') return value;
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return '';
+  if (!isRecord(value)) return '';
   const write: unknown = value.toString;
   const text: unknown = typeof write === 'function' ? write.call(value) : undefined;
   return typeof text === 'string' ? text : '';

@@ -48,15 +48,14 @@ export function directionOf(config: ShardedKeyspacesConfig, { reversed }: RowSel
   return (config.clusteringColumns[column]!.order === 'ASC') === reversed ? -1 : 1;
 }
 
-/** Compares two keys of one shard in the order of a read, by their first `columns` columns. */
+/** Compares two keys of one shard in the order of a read. */
 export function compareKeys(
   config: ShardedKeyspacesConfig,
   select: RowSelect,
   a: readonly ColumnValue[],
   b: readonly ColumnValue[],
-  columns = a.length,
 ): number {
-  for (let index = 0; index < columns; index++) {
+  for (let index = 0; index < a.length; index++) {
     const difference = compareValues(config.clusteringColumns[index]!, a[index]!, b[index]!);
     if (difference !== 0) return difference * directionOf(config, select, index);
   }

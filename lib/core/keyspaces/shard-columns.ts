@@ -1,4 +1,4 @@
-import { InvalidArgumentError } from '../kernel/errors';
+import { checkFields } from '../kernel/checks';
 import { calculatedShard } from '../sharding/calculated-shard';
 import { randomShard } from '../sharding/random-shard';
 import { type ColumnValue, columnValue } from './column-value';
@@ -28,15 +28,15 @@ import { checkOnce, joinedText, partitionValues, shardsOfValue } from './shards-
 export function shardColumns(config: ShardedKeyspacesConfig, row: object): Record<string, number> {
   checkOnce(config);
   requireClusteringColumns(config);
-  if (typeof row !== 'object' || row === null) throw new InvalidArgumentError('row', row, 'an object');
+  checkFields('row', row);
   const { write } = shardsOfValue(config, partitionValues('row', config, row));
-  const shard = config.strategy === 'random' ? randomShard(write) : shardOfRow('row', config, row, write);
+  const shard = config.strategy === 'random' ? randomShard(write) : shardOfRow(config, row, write);
   return { [config.shardColumn]: config.firstShard + shard };
 }
 
 /** The calculated shard of a row, from 0 to `shardCount` - 1. */
-export function shardOfRow(field: string, config: ShardedKeyspacesConfig, row: object, shardCount: number): number {
-  return shardOfText(config, calculatedFromText(field, config, row), shardCount);
+export function shardOfRow(config: ShardedKeyspacesConfig, row: object, shardCount: number): number {
+  return shardOfText(config, calculatedFromText('row', config, row), shardCount);
 }
 
 /** The shard that writers calculate from a text, from 0 to `shardCount` - 1. */

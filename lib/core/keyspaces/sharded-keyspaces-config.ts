@@ -1,3 +1,4 @@
+import { isObject } from '../kernel/checks';
 import { checkConfigFormat } from '../kernel/format-version';
 import type { IndexShards, ShardCount } from '../sharded-index';
 import { checkIndexShardCount, MAX_INDEX_SHARDS, unknownShardsField } from '../sharding/shard-count';
@@ -85,7 +86,7 @@ const LARGEST_INT = 2 ** 31 - 1;
  * @throws InvalidTableConfigError or InvalidShardCountError if the configuration is invalid
  */
 export function checkShardedKeyspacesConfig(config: ShardedKeyspacesConfig, prefix = 'config.'): void {
-  if (typeof config !== 'object' || config === null) {
+  if (!isObject(config)) {
     const allowed = 'a sharded table configuration, as ShardedKeyspacesTable emits it';
     throw new InvalidTableConfigError('config', config, allowed);
   }
@@ -104,8 +105,8 @@ export function checkShardedKeyspacesConfig(config: ShardedKeyspacesConfig, pref
       throw new InvalidTableConfigError(`${prefix}${name}`, given, 'a non-empty string');
     }
   }
-  checkKeyColumns(`${prefix}partitionKey`, partitionKey, 'an array of columns');
-  checkKeyColumns(`${prefix}clusteringColumns`, clusteringColumns, 'an array of columns');
+  checkKeyColumns(`${prefix}partitionKey`, partitionKey);
+  checkKeyColumns(`${prefix}clusteringColumns`, clusteringColumns);
   for (const { name, order } of clusteringColumns) {
     if (order === 'ASC' || order === 'DESC') continue;
     throw new InvalidTableConfigError(`${prefix}clusteringColumns.${name}.order`, order, 'ASC or DESC');
@@ -179,8 +180,8 @@ function hasTwins(names: readonly string[]): boolean {
   return new Set(names).size < names.length;
 }
 
-function checkKeyColumns(field: string, columns: unknown, allowed: string): void {
-  if (!Array.isArray(columns)) throw new InvalidTableConfigError(field, columns, allowed);
+function checkKeyColumns(field: string, columns: unknown): void {
+  if (!Array.isArray(columns)) throw new InvalidTableConfigError(field, columns, 'an array of columns');
   for (const column of columns) {
     const { name, type }: Partial<KeyColumn> = Object(column);
     checkName(`${field}.name`, name);

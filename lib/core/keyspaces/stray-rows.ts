@@ -166,7 +166,7 @@ export function strayOf(config: ShardedKeyspacesConfig, row: CqlRow): StrayRow |
     const { write, read } = shardsOfValue(config, partitionValues('row', config, row));
     const number = shard - firstShard;
     const isHidden = number < 0 || number >= read;
-    const shardOfWriters = firstShard + shardOfRow('row', config, row, write);
+    const shardOfWriters = firstShard + shardOfRow(config, row, write);
     const isAtItsPlace = strategy === 'random' ? number >= 0 && number < write : shard === shardOfWriters;
     return isAtItsPlace ? undefined : { row, shard, shardOfWriters, isHidden };
   } catch (cause) {

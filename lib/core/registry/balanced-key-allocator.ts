@@ -77,7 +77,7 @@ export class BalancedKeyAllocator {
     this.ranges =
       ranges === undefined
         ? [{ startingHashKey: 0n, endingHashKey: (space ?? HASH_KEY_SPACE) - 1n }]
-        : coveringRanges('ranges', ranges, space);
+        : coveringRanges(ranges, space);
     const middle = ranges === undefined ? lowerMiddle : upperMiddle;
     this.trees = this.ranges.map(
       ({ startingHashKey, endingHashKey }) => new BalancedTree(startingHashKey, endingHashKey + 1n, middle),

@@ -128,7 +128,7 @@ export class HashKeyLedger {
 
   /** Returns the moves that `rebalance` would make, and changes nothing. */
   async plan(ranges: readonly HashKeyRange[]): Promise<RebalancePlan> {
-    const whole = coveringRanges('ranges', ranges, HASH_KEY_SPACE);
+    const whole = coveringRanges(ranges, HASH_KEY_SPACE);
     const { owners } = await this.commits.latestState();
     return rebalancePlan(owners.values(), whole);
   }
@@ -141,7 +141,7 @@ export class HashKeyLedger {
    * @throws PartialRebalanceError with the moves that were made, if a commit after the first fails
    */
   async rebalance(ranges: readonly HashKeyRange[], mostMoves: number): Promise<RebalanceMove[]> {
-    const whole = coveringRanges('ranges', ranges, HASH_KEY_SPACE);
+    const whole = coveringRanges(ranges, HASH_KEY_SPACE);
     checkWhole('mostMoves', mostMoves, 0);
     const made: RebalanceMove[] = [];
     try {

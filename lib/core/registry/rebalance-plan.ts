@@ -66,7 +66,7 @@ interface PlacedOwner extends HashKeyOwner {
  * @throws KeySpaceExhaustedError if a shard has fewer keys than the plan needs
  */
 export function rebalancePlan(owners: Iterable<HashKeyOwner>, ranges: readonly HashKeyRange[]): RebalancePlan {
-  const ascending = coveringRanges('ranges', ranges);
+  const ascending = coveringRanges(ranges);
   const trees = ascending.map(
     ({ startingHashKey, endingHashKey }) => new BalancedTree(startingHashKey, endingHashKey + 1n, upperMiddle),
   );

@@ -66,9 +66,9 @@ export function shardIndexOf(hashKey: bigint, ranges: readonly HashKeyRange[]): 
  * @throws InvalidHashKeyRangesError if there is no range, if the ranges leave a gap or overlap, or if they do not cover the whole
  *   space
  */
-export function coveringRanges(field: string, ranges: readonly HashKeyRange[], space?: bigint): HashKeyRange[] {
+export function coveringRanges(ranges: readonly HashKeyRange[], space?: bigint): HashKeyRange[] {
   const fail = (allowed: string): never => {
-    throw new InvalidHashKeyRangesError(field, ranges, allowed);
+    throw new InvalidHashKeyRangesError('ranges', ranges, allowed);
   };
   if (!Array.isArray(ranges) || ranges.length === 0) fail('at least one hash key range');
   const ends = ranges.flatMap((range) => [range?.startingHashKey, range?.endingHashKey]);

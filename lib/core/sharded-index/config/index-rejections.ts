@@ -2,7 +2,6 @@ import type { DynamoDbItem } from '../../aws-client/attribute-value';
 import { attributeOf } from '../../aws-client/attribute-value';
 import { itemBytes } from '../query/item-bytes';
 import { MAX_KEY_BYTES } from './check-attribute-value';
-import type { ShardedIndexConfig } from './sharded-index-config';
 
 /** The type of a key attribute: a string, a number or binary data. */
 export type KeyAttributeType = 'S' | 'N' | 'B';
@@ -37,25 +36,6 @@ export interface AttributeRejections {
   readonly byReason: Readonly<Partial<Record<RejectionReason, number>>>;
   /** Items without the attribute. The index accepts such items, and does not contain them. */
   readonly absent: number;
-}
-
-/**
- * The key attributes of a sharded index.
- *
- * @param typeOf returns the type of the value attribute, and of each sort key attribute
- */
-export function indexKeyAttributes(
-  { keyLayout, valueAttribute, shardAttribute, sortKeyAttributes }: ShardedIndexConfig,
-  typeOf: (attribute: string) => KeyAttributeType,
-): IndexKeyAttribute[] {
-  const partition = (name: string, type: KeyAttributeType): IndexKeyAttribute => ({ name, type, role: 'partition' });
-  const isValueInKey = keyLayout === 'multi-attribute' && valueAttribute !== undefined;
-  const isBesideValue = keyLayout === 'single-attribute' && valueAttribute !== undefined;
-  return [
-    ...(isValueInKey ? [partition(valueAttribute, typeOf(valueAttribute))] : []),
-    partition(shardAttribute, isBesideValue ? 'S' : 'N'),
-    ...sortKeyAttributes.map((name): IndexKeyAttribute => ({ name, type: typeOf(name), role: 'sort' })),
-  ];
 }
 
 /**

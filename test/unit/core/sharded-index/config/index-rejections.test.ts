@@ -5,13 +5,16 @@ import { DynamoDB } from '@aws-sdk/client-dynamodb';
 import { LOCAL_REGION } from '../../../../../bin/local/assembly/emulated-types';
 import { servedDynalite } from '../../../../../bin/local/emulators/dynalite-gate';
 import { LOCAL_CREDENTIALS } from '../../../../../bin/local/functions/lambda-environment';
-import { indexKeyAttributes, indexRejections } from '../../../../../lib/core/sharded-index/config/index-rejections';
-import { indexConfig } from '../../../../support/index-config';
+import { type IndexKeyAttribute, indexRejections } from '../../../../../lib/core/sharded-index/config/index-rejections';
 import { playRejectedPuts } from '../../../../support/plays/rejected-puts';
 
 const dynalite: (options: object) => Server = require('dynalite');
 
-const BY_STATUS = indexConfig({ sortKeyAttributes: ['createdAt'] });
+const BY_STATUS: readonly IndexKeyAttribute[] = [
+  { name: 'status', type: 'S', role: 'partition' },
+  { name: 'shard', type: 'N', role: 'partition' },
+  { name: 'createdAt', type: 'S', role: 'sort' },
+];
 
 test('an index of a local run rejects exactly the writes that indexRejections names, for each kind of write, and each type and size of a key attribute', async () => {
   const server = createServer(servedDynalite(dynalite({ createTableMs: 0, deleteTableMs: 0, updateTableMs: 0 })));
@@ -28,18 +31,8 @@ test('an index of a local run rejects exactly the writes that indexRejections na
   }
 }, 60_000);
 
-test.each([
-  ['multi-attribute, by value', {}, ['status:S:partition', 'shard:N:partition', 'createdAt:S:sort']],
-  ['single-attribute, by value', { keyLayout: 'single-attribute' }, ['shard:S:partition', 'createdAt:S:sort']],
-  ['multi-attribute, whole table', { valueAttribute: undefined }, ['shard:N:partition', 'createdAt:S:sort']],
-] as const)('indexKeyAttributes returns the key attributes of the layout %s', (_, changes, expected) => {
-  const attributes = indexKeyAttributes({ ...BY_STATUS, ...changes }, () => 'S');
-  expect(attributes.map(({ name, type, role }) => `${name}:${type}:${role}`)).toEqual(expected);
-});
-
 test('indexRejections counts an item once, and gives the share and the reasons of each key attribute', () => {
-  const attributes = indexKeyAttributes(BY_STATUS, () => 'S');
-  const report = indexRejections(attributes, [
+  const report = indexRejections(BY_STATUS, [
     { status: { NULL: true }, createdAt: { S: '' } },
     { status: { N: '1' }, createdAt: { S: '2026' } },
     { status: { S: 'open' }, createdAt: { S: 'x'.repeat(1_025) } },
@@ -54,5 +47,5 @@ test('indexRejections counts an item once, and gives the share and the reasons o
       { rejected: 2, share: 0.5, byReason: { empty: 1, tooLong: 1 }, absent: 1 },
     ],
   });
-  expect(indexRejections(attributes, []).byAttribute[0]).toMatchObject({ rejected: 0, share: 0 });
+  expect(indexRejections(BY_STATUS, []).byAttribute[0]).toMatchObject({ rejected: 0, share: 0 });
 });
