@@ -1,4 +1,5 @@
 import type { FanOutStats } from '../../../lib/core/fan-out/fan-out-stats';
+import { pages } from '../../../lib/core/kernel/pages';
 import type { FanOutRequest } from '../../../lib/core/sharded-index/query/fan-out-request';
 import type { QueriedIndex } from '../producers-and-indexes';
 import type { LocalStack } from '../run-local';
@@ -22,11 +23,7 @@ export async function queryPage(
 /** Queries all pages from the deployed function, one page at a time. */
 export async function queryAll(stack: LocalStack, index: QueriedIndex, request: FanOutRequest): Promise<PlainItem[]> {
   const items: PlainItem[] = [];
-  let cursor: string | undefined;
-  do {
-    const page = await queryPage(stack, index, { ...request, ...(cursor === undefined ? {} : { cursor }) });
-    items.push(...page.items);
-    cursor = page.cursor;
-  } while (cursor !== undefined);
+  const read = (cursor: string | undefined) => queryPage(stack, index, { ...request, ...(cursor && { cursor }) });
+  for await (const page of pages('Invoke', read, ({ cursor }) => cursor)) items.push(...page.items);
   return items;
 }
