@@ -1,6 +1,7 @@
 import { createReadStream } from 'node:fs';
 import type { Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
+import { isRecord } from '../lib/core/kernel/checks';
 import { describeValue } from '../lib/core/kernel/errors';
 import { InvalidInputError } from './invalid-input-error';
 
@@ -110,7 +111,7 @@ function parseLine(file: string, number: number, line: string): UserEvent {
   }
   try {
     const event: unknown = JSON.parse(line);
-    if (typeof event === 'object' && event !== null && !Array.isArray(event)) return event as UserEvent;
+    if (isRecord(event)) return event;
   } catch {
     // The error below replaces the message of the parser, because that message may quote the data.
   }

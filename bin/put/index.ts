@@ -1,4 +1,5 @@
 import { DynamoDBDocument } from '@aws-sdk/lib-dynamodb';
+import { isRecord } from '../../lib/core/kernel/checks';
 import { exactNumber } from '../../lib/core/kernel/decimal';
 import { EvenShardsError, InvalidArgumentError } from '../../lib/core/kernel/errors';
 import { OrderedProducer } from '../../lib/core/producer/ordered-producer';
@@ -232,7 +233,7 @@ async function* linesOf({ item, input }: PutFlags): AsyncGenerator<EventLine> {
 function itemOf(text: string): Record<string, unknown> {
   try {
     const item: unknown = JSON.parse(text);
-    if (typeof item === 'object' && item !== null && !Array.isArray(item)) return item as Record<string, unknown>;
+    if (isRecord(item)) return item;
   } catch {
     // The error below reports invalid JSON, too.
   }

@@ -1,3 +1,4 @@
+import { isRecord } from '../../lib/core/kernel/checks';
 import { InvalidEventError } from '../invalid-event-error';
 
 /** The request of an event: a scheduled check, a dry run, or an increase by a person. */
@@ -10,7 +11,7 @@ const FIELDS = ['index', 'value', 'count', 'dryRun'];
 
 /** Checks an event before anything is read or written. */
 export function parseControllerEvent(indexName: string, event: unknown): ControllerRequest {
-  if (typeof event !== 'object' || event === null || Array.isArray(event)) {
+  if (!isRecord(event)) {
     throw new InvalidEventError('event', event, 'an object');
   }
   const unknown = Object.keys(event).find((name) => !FIELDS.includes(name));

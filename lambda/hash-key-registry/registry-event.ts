@@ -1,3 +1,4 @@
+import { isObject, isRecord } from '../../lib/core/kernel/checks';
 import type { HashKeyMove, OwnerRequest } from '../../lib/core/registry/hash-key-ledger';
 import { InvalidEventError } from '../invalid-event-error';
 
@@ -29,7 +30,7 @@ const HASH_KEY_PATTERN = /^(?:0|[1-9]\d{0,38})$/;
 
 /** Returns the request of an event. Checks everything that the core does not check. */
 export function parseRegistryEvent(event: unknown): RegistryRequest {
-  if (typeof event !== 'object' || event === null || Array.isArray(event)) {
+  if (!isRecord(event)) {
     throw new InvalidEventError('event', event, 'an object with an action');
   }
   const { action, ...fields } = event as { action: RegistryRequest['action'] } & Record<string, unknown>;
@@ -67,7 +68,7 @@ function list(owners: unknown): unknown[] {
 }
 
 function ownerRequest(input: unknown, index: number): OwnerRequest {
-  if (typeof input !== 'object' || input === null) return { owner: input as string };
+  if (!isObject(input)) return { owner: input as string };
   const { owner, weight, ...rest } = input as OwnerRequest & Record<string, unknown>;
   for (const name of Object.keys(rest))
     throw new InvalidEventError(`owners[${index}]`, name, 'an object with only owner, weight');

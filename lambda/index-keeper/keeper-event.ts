@@ -1,3 +1,4 @@
+import { isRecord } from '../../lib/core/kernel/checks';
 import { InvalidEventError } from '../invalid-event-error';
 
 /** The event of the schedule is `{}`. A person invokes the function with one of the other events. */
@@ -15,7 +16,7 @@ export type KeeperEvent =
 export function parseKeeperEvent(event: unknown): KeeperEvent {
   if (Array.isArray(Object(event).Records)) return { kind: 'changes' };
   const allowed = 'the event of a table stream, {}, {"list":true} or {"sweep":true}';
-  if (typeof event !== 'object' || event === null || Array.isArray(event)) {
+  if (!isRecord(event)) {
     throw new InvalidEventError('event', event, allowed);
   }
   const { list, sweep, cursor, ...others } = event as Record<string, unknown>;

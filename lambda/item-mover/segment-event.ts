@@ -1,3 +1,4 @@
+import { isRecord } from '../../lib/core/kernel/checks';
 import type { ReshardItemsReport, StrayReport } from '../../lib/core/sharded-index/strays/stray-report';
 import { InvalidEventError } from '../invalid-event-error';
 
@@ -42,7 +43,7 @@ export function checkSegment(event: SegmentEvent): void {
 
 /** The mode of a request. Throws for an unknown mode before any read, so that a misspelled audit does not move items. */
 export function modeOf({ request }: SegmentEvent): 'reshard' | 'audit' {
-  if (typeof request !== 'object' || request === null || Array.isArray(request)) {
+  if (!isRecord(request)) {
     throw new InvalidEventError('request', request, 'an object: {}, or {"mode":"audit"}');
   }
   const unknown = Object.keys(request).find((field) => field !== 'mode');

@@ -1,4 +1,5 @@
 import { VALUES } from '../../lib/core/contract/function-environment';
+import { isObject } from '../../lib/core/kernel/checks';
 import { type AllowedColumns, allowedTexts } from '../../lib/core/keyspaces/allowed-values';
 import type { FanOutSelectRequest } from '../../lib/core/keyspaces/fan-out-select-request';
 import type { ShardedKeyspacesConfig } from '../../lib/core/keyspaces/sharded-keyspaces-config';
@@ -18,7 +19,7 @@ export function checkValues(
   if (allowed === undefined) return;
   const known = allowed.flatMap((each, index) => allowedTexts(`${VALUES}[${index}]`, config, each) ?? []);
   const check = (field: string, given: unknown): void => {
-    if (typeof given !== 'object' || given === null) throw new ValueNotAllowedError(field, given);
+    if (!isObject(given)) throw new ValueNotAllowedError(field, given);
     const texts = partitionValues(field, config, given).map(({ text }, column) => [
       config.partitionKey[column]!.name,
       text,

@@ -1,3 +1,4 @@
+import { isObject, isRecord } from '../../lib/core/kernel/checks';
 import type { FanOutSelectRequest } from '../../lib/core/keyspaces/fan-out-select-request';
 import { UnknownTableError } from '../../lib/core/keyspaces/keyspaces-errors';
 import type { ShardedKeyspacesConfig } from '../../lib/core/keyspaces/sharded-keyspaces-config';
@@ -22,10 +23,10 @@ export function parseQueryEvent(
   tables: Record<string, ShardedKeyspacesConfig>,
   event: unknown,
 ): { config: ShardedKeyspacesConfig; request: FanOutSelectRequest } & Pick<QueryEvent, 'onShardFailure'> {
-  if (typeof event !== 'object' || event === null || Array.isArray(event)) {
+  if (!isRecord(event)) {
     throw new InvalidEventError('event', event, 'an object with table and a fan-out select');
   }
-  const { table, onShardFailure, ...request } = event as QueryEvent;
+  const { table, onShardFailure, ...request } = event as QueryEvent & Record<string, unknown>;
   if (typeof table !== 'string' || !Object.hasOwn(tables, table)) {
     throw new UnknownTableError('table', table, `one of ${Object.keys(tables).join(', ')}`);
   }
@@ -46,7 +47,7 @@ function withBinary(
   field: string,
   json: unknown,
 ): unknown {
-  if (typeof json !== 'object' || json === null || Array.isArray(json)) return json;
+  if (!isRecord(json)) return json;
   const blobs = [...partitionKey, ...clusteringColumns].filter(({ type }) => type === 'blob').map(({ name }) => name);
   return Object.fromEntries(
     Object.entries(json).map(([name, value]) => [
@@ -62,7 +63,7 @@ const MAX_DEPTH = 3;
 /** Decodes a value, both ends of a range, or each operand of a condition. */
 function decoded(field: string, json: unknown, depth = 0): unknown {
   if (typeof json === 'string') return decodeBase64(field, json);
-  if (typeof json !== 'object' || json === null) return json;
+  if (!isObject(json)) return json;
   if (depth === MAX_DEPTH) throw new InvalidEventError(field, json, 'a value, or a condition with values');
   if (Array.isArray(json)) return json.map((each) => decoded(field, each, depth + 1));
   return Object.fromEntries(

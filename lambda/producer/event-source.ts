@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { DynamoDBRecord, SQSRecord } from 'aws-lambda';
+import { isRecord } from '../../lib/core/kernel/checks';
 import { MAX_PARTITION_KEY_LENGTH } from '../../lib/core/producer/producer-record';
 import type { RecordSequence } from '../../lib/core/stream-format/record-sequence';
 import { InvalidEventError } from '../invalid-event-error';
@@ -172,7 +173,7 @@ function tableKeyText(keys: [name: string, value: object][]): string {
 function parseObject(body: string): Record<string, unknown> {
   try {
     const value: unknown = JSON.parse(body);
-    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Record<string, unknown>;
+    if (isRecord(value)) return value;
   } catch {
     // The error below replaces the error of the parser, which may quote the body.
   }

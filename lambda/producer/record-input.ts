@@ -1,3 +1,4 @@
+import { isRecord } from '../../lib/core/kernel/checks';
 import { InvalidHashKeyError } from '../../lib/core/kernel/errors';
 import { checkProducerRecord, type ProducerRecord } from '../../lib/core/producer/producer-record';
 import { checkOwner } from '../../lib/core/registry/hash-key-owner';
@@ -50,10 +51,10 @@ export function parseRecordInput(
   input: unknown,
   { maxRecordBytes, hasRegistry = false }: RecordLimits = {},
 ): OwnedRecord {
-  if (typeof input !== 'object' || input === null || Array.isArray(input)) {
+  if (!isRecord(input)) {
     throw new InvalidEventError(field, input, 'an object with partitionKey and data or dataBase64');
   }
-  const rest = input as RecordInput;
+  const rest = input as RecordInput & Record<string, unknown>;
   for (const name of Object.keys(rest)) {
     if (!FIELDS.includes(name)) throw new InvalidEventError(field, name, `an object with only ${FIELDS.join(', ')}`);
   }

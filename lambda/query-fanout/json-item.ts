@@ -1,4 +1,5 @@
 import type { AttributeValue, DynamoDbItem } from '../../lib/core/aws-client/attribute-value';
+import { isObject } from '../../lib/core/kernel/checks';
 import { exactNumber } from '../../lib/core/kernel/decimal';
 import { IncompleteAnswerError } from '../../lib/core/kernel/incomplete-answer-error';
 
@@ -12,7 +13,7 @@ export function jsonItem(item: DynamoDbItem): Record<string, unknown> {
 
 /** @throws IncompleteAnswerError if the response contains a value that is not an attribute value */
 function jsonValue(value: AttributeValue): unknown {
-  if (typeof value !== 'object' || value === null) throw new IncompleteAnswerError('Query', 'attribute values');
+  if (!isObject(value)) throw new IncompleteAnswerError('Query', 'attribute values');
   if ('S' in value) return value.S;
   if ('N' in value) return exactNumber(value.N);
   if ('BOOL' in value) return value.BOOL;

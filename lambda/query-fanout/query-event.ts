@@ -1,4 +1,5 @@
 import type { AllowedValues } from '../../lib/core/contract/allowed-values';
+import { isObject, isRecord } from '../../lib/core/kernel/checks';
 import type {
   ShardedConfig,
   ShardedConfigSource,
@@ -67,7 +68,7 @@ const OWN_FIELDS = ['index', 'table', 'fresh', 'format', 'select', 'onShardFailu
 
 /** Returns the parts of an event. Checks everything that the core does not check. */
 export function parseQueryEvent({ indexes, tables, values }: Stores, event: unknown): ParsedEvent {
-  if (typeof event !== 'object' || event === null || Array.isArray(event)) {
+  if (!isRecord(event)) {
     throw new InvalidEventError('event', event, 'an object with index and a fan-out request');
   }
   const {
@@ -126,7 +127,7 @@ function namesOf(configs: Record<string, unknown>): string {
 /** Decodes the base64 text of binary attribute values, and keeps all other values. */
 function withBinary(field: string, json: unknown, type?: string, depth = 0): unknown {
   if (type === 'B' && typeof json === 'string') return decodeBase64(field, json);
-  if (typeof json !== 'object' || json === null) return json;
+  if (!isObject(json)) return json;
   if (depth === MAX_JSON_DEPTH)
     throw new InvalidEventError(field, json, `nested at most ${MAX_JSON_DEPTH} levels deep`);
   const inner = (key: string | undefined, value: unknown) => withBinary(field, value, key, depth + 1);

@@ -1,4 +1,5 @@
 import { listOf, type Properties } from '../cloudformation/template';
+import { isObject } from '../core/kernel/checks';
 
 /**
  * The effects of updates of a resource type's properties. A test compares the properties with those of the AWS service
@@ -343,7 +344,7 @@ function comparable(value: unknown, property: string, defaults: Readonly<Record<
       items.sort((one, other) => (JSON.stringify(one) < JSON.stringify(other) ? -1 : 1));
     return items.length === 0 ? undefined : items;
   }
-  if (typeof value === 'object' && value !== null) {
+  if (isObject(value)) {
     const entries = Object.entries(value).flatMap(([name, field]) => {
       const known = comparable(field, name, defaults);
       return known === undefined ? [] : [[name, known] as const];

@@ -1,5 +1,6 @@
 import type { Stack } from 'aws-cdk-lib';
 import { rejectToken } from '../construct/props';
+import { isObject } from '../core/kernel/checks';
 
 /** Parses a configuration at synthesis. The result has an empty text in place of every token. */
 export function knownConfig<C>(stack: Stack, json: string): C {
@@ -11,7 +12,7 @@ export function knownConfig<C>(stack: Stack, json: string): C {
 /** @throws an error with the code `INVALID_ARGUMENT` if a value, or a column of a value, is a token */
 export function rejectTokens(field: string, values: unknown): void {
   rejectToken(field, values, 'values');
-  if (typeof values !== 'object' || values === null) return;
+  if (!isObject(values)) return;
   for (const [name, value] of Object.entries(values)) {
     rejectToken(field, name, 'values');
     rejectTokens(`${field}[${name}]`, value);

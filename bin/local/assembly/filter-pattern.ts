@@ -1,3 +1,4 @@
+import { isRecord } from '../../../lib/core/kernel/checks';
 /**
  * A pattern of an event filter. The pattern of an object has patterns for some fields, and all these fields must
  * match. The pattern of a value is a list of conditions, and at least one condition must be true.
@@ -42,7 +43,7 @@ function textTest(operand: unknown, holds: (leaf: string, text: string) => boole
 const NEGATED: readonly string[] = ['prefix', 'suffix', 'equals-ignore-case'];
 
 function anythingBut(operand: unknown): Test | undefined {
-  const [operator, values] = isObject(operand) ? (Object.entries(operand)[0] ?? ['']) : [undefined, operand];
+  const [operator, values] = isRecord(operand) ? (Object.entries(operand)[0] ?? ['']) : [undefined, operand];
   const excluded = [values].flat();
   const type = typeof excluded[0];
   const isAllowed = type === 'string' || (type === 'number' && operator === undefined);
@@ -80,7 +81,7 @@ export function filterPattern(text: string): { value: FilterPattern } | { reason
 }
 
 function filterProblem(pattern: unknown): string | undefined {
-  if (!isObject(pattern)) return `${shown(pattern)} instead of an object`;
+  if (!isRecord(pattern)) return `${shown(pattern)} instead of an object`;
   const fields = Object.entries(pattern);
   if (fields.length === 0) return 'an empty object';
   for (const [field, part] of fields) {
@@ -106,7 +107,7 @@ function firstProblem(parts: readonly unknown[], problemOf: (part: unknown) => s
 
 function ruleProblem(rule: unknown): string | undefined {
   if (Array.isArray(rule)) return 'a list in a list';
-  if (!isObject(rule)) return undefined;
+  if (!isRecord(rule)) return undefined;
   const [[operator, operand] = [], ...others] = Object.entries(rule);
   if (operator === undefined || others.length > 0) return `${shown(rule)} instead of one operator`;
   if (operator === 'exists') return typeof operand === 'boolean' ? undefined : shown(rule);
@@ -137,7 +138,7 @@ function matchesNode(pattern: FilterPattern, node: unknown, everywhere: readonly
 
 /** The values of a field. A list has several values. Works without recursion, because a record can nest many lists. */
 function valuesAt(node: unknown, field: string): unknown[] {
-  const rest = isObject(node) && Object.hasOwn(node, field) ? [node[field]] : [];
+  const rest = isRecord(node) && Object.hasOwn(node, field) ? [node[field]] : [];
   const values: unknown[] = [];
   while (rest.length > 0) {
     const value = rest.pop();
@@ -148,18 +149,14 @@ function valuesAt(node: unknown, field: string): unknown[] {
 }
 
 function holds(rule: unknown, leaves: readonly unknown[], isAnywhere: boolean): boolean {
-  if (!isObject(rule)) return leaves.includes(rule);
+  if (!isRecord(rule)) return leaves.includes(rule);
   const [operator, operand] = Object.entries(rule)[0]!;
   if (operator === 'exists') return operand ? leaves.length > 0 : !isAnywhere;
   return leaves.some(OPERATORS[operator]!(operand)!);
 }
 
 function isLeaf(value: unknown): boolean {
-  return value !== undefined && !isObject(value);
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
+  return value !== undefined && !isRecord(value);
 }
 
 function shown(value: unknown): string {

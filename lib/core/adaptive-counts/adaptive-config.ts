@@ -1,3 +1,4 @@
+import { isObject } from '../kernel/checks';
 import { InvalidArgumentError } from '../kernel/errors';
 import { checkConfigFormat } from '../kernel/format-version';
 import {
@@ -26,7 +27,7 @@ export function adaptiveCountsOf(config: ShardedIndexConfig): AdaptiveCounts {
     const allowed = 'the name of an index (a table that is sharded by its own key cannot have adaptive counts)';
     throw new InvalidIndexConfigError('config.indexName', config?.indexName, allowed);
   }
-  if (typeof adaptive !== 'object' || adaptive === null) {
+  if (!isObject(adaptive)) {
     throw new InvalidIndexConfigError(
       'config.adaptive',
       adaptive,

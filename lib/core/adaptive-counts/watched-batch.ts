@@ -1,3 +1,4 @@
+import { isObject } from '../kernel/checks';
 import type { ShardedIndexConfig } from '../sharded-index';
 import { valueName } from './adaptive-config';
 
@@ -23,7 +24,7 @@ export function watchedPuts(config: ShardedIndexConfig, requests: unknown): Watc
     (Array.isArray(list) ? list : []).flatMap((entry) => {
       const { PutRequest: request } = Object(entry);
       const item: Record<string, unknown> = Object(Object(request).Item);
-      if (typeof request !== 'object' || request === null) return [];
+      if (!isObject(request)) return [];
       if (valueAttribute === undefined) return [{ request, name: undefined }];
       try {
         return [{ request, name: valueName(config, plainValue(item, valueAttribute)) }];

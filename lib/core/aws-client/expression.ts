@@ -1,3 +1,4 @@
+import { isObject } from '../kernel/checks';
 import type { AttributeValue } from './attribute-value';
 
 /**
@@ -148,7 +149,7 @@ function operandsFrom(tokens: readonly string[], start: number): number {
 function bytesOf(part: unknown): number {
   if (typeof part === 'string') return Buffer.byteLength(part);
   if (part instanceof Uint8Array) return part.byteLength;
-  if (typeof part !== 'object' || part === null) return part === undefined ? 0 : 1;
+  if (!isObject(part)) return part === undefined ? 0 : 1;
   return Object.entries(part).reduce((sum, [name, each]) => {
     // If the request is JSON, a binary value is a text in base64.
     const isBase64 = (name === 'B' || name === 'BS') && !(each instanceof Uint8Array);

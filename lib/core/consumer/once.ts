@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { serialize } from 'node:v8';
+import { isObject } from '../kernel/checks';
 import { InvalidArgumentError } from '../kernel/errors';
 import { OnceRepeatedError, RecordDoneError } from './consumer-errors';
 import type { ParkingStore } from './parking-store';
@@ -195,7 +196,7 @@ export function isDoneError(error: unknown, attemptOnce?: AttemptOnce): boolean 
 
 function isDone(error: unknown, attemptOnce: AttemptOnce | undefined): boolean {
   let each: unknown = error;
-  for (let cause = 0; cause < MAX_CAUSES && typeof each === 'object' && each !== null; cause++) {
+  for (let cause = 0; cause < MAX_CAUSES && isObject(each); cause++) {
     if (each instanceof RecordDoneError) return (ATTEMPT_OF_ERROR.get(each) ?? attemptOnce) === attemptOnce;
     const { name, CancellationReasons: reasons, cause: next } = each as Record<string, unknown>;
     if (name === 'TransactionCanceledException' && Array.isArray(reasons) && attemptOnce?.isOwnCondition(reasons)) {

@@ -1,4 +1,5 @@
 import type { DynamoDbItem } from '../aws-client/attribute-value';
+import { isObject } from '../kernel/checks';
 import { IncompleteAnswerError } from '../kernel/incomplete-answer-error';
 
 /** The partition key of a parking table, a string. */
@@ -60,7 +61,7 @@ export interface ParkingTableClient {
  * @throws IncompleteAnswerError if there is no response, because an empty result would mean that the key is not parked
  */
 export function itemIn(response: unknown): DynamoDbItem | undefined {
-  if (typeof response !== 'object' || response === null) throw new IncompleteAnswerError('GetItem', 'an object');
+  if (!isObject(response)) throw new IncompleteAnswerError('GetItem', 'an object');
   return (response as { Item?: DynamoDbItem }).Item;
 }
 

@@ -1,3 +1,4 @@
+import { isRecord } from '../kernel/checks';
 import { InvalidArgumentError } from '../kernel/errors';
 import { columnValue } from './column-value';
 import type { ShardedKeyspacesConfig } from './sharded-keyspaces-config';
@@ -17,7 +18,7 @@ export function checkAllowedColumns(field: string, values: unknown): asserts val
   if (!Array.isArray(values) || values.length === 0) throw new InvalidArgumentError(field, values, ALLOWED);
   const keys = new Set<string>();
   for (const [index, value] of values.entries()) {
-    const columns = typeof value === 'object' && value !== null && !Array.isArray(value) ? Object.entries(value) : [];
+    const columns = isRecord(value) ? Object.entries(value) : [];
     const key = JSON.stringify(columns.sort(([a], [b]) => (a < b ? -1 : 1)));
     const valid = columns.length > 0 && columns.every(([, each]) => isPlain(each)) && !keys.has(key);
     if (!valid) throw new InvalidArgumentError(`${field}[${index}]`, value, ALLOWED);

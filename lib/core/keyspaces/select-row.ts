@@ -1,3 +1,4 @@
+import { checkFields } from '../kernel/checks';
 import { InvalidArgumentError, shortened } from '../kernel/errors';
 import { pages } from '../kernel/pages';
 import { checkIndexShardCount } from '../sharding/shard-count';
@@ -54,7 +55,7 @@ export async function selectRow(
 ): Promise<CqlRow | undefined> {
   checkCqlClient(client);
   checkOnce(config);
-  if (typeof options !== 'object' || options === null) throw new InvalidArgumentError('options', options, 'an object');
+  checkFields('options', options);
   const { consistency, projection, formerShardCounts = [], productShardCounts = [] } = options;
   checkCounts('formerShardCounts', formerShardCounts);
   checkCounts('productShardCounts', productShardCounts);
@@ -63,7 +64,7 @@ export async function selectRow(
     const allowed = `calculated or product (the shard of a row of ${shortened(tableName)} is unknown: use fanOutSelect with eq on every clustering column)`;
     throw new InvalidArgumentError('config.strategy', strategy, allowed);
   }
-  if (typeof key !== 'object' || key === null) throw new InvalidArgumentError('key', key, 'an object');
+  checkFields('key', key);
   const names = [...partitionKey, ...clusteringColumns].map(({ name }) => name);
   for (const name of Object.keys(key)) {
     if (!names.includes(name)) throw new UnknownColumnError('key', name, `made of ${names.join(', ')}`);

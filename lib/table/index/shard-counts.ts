@@ -1,4 +1,5 @@
 import { Token } from 'aws-cdk-lib';
+import { isRecord } from '../../core/kernel/checks';
 import { InvalidArgumentError, InvalidShardCountError } from '../../core/kernel/errors';
 import type { IndexShards, ShardCount } from '../../core/sharded-index/config/sharded-index-config';
 import { InvalidIndexValueError } from '../../core/sharded-index/config/sharded-index-errors';
@@ -215,7 +216,7 @@ function shardCount(field: string, count: number): ShardCount {
 }
 
 function countsByValue(field: string, counts: { [value: string]: number }): Record<string, ShardCount> {
-  if (typeof counts !== 'object' || counts === null || Array.isArray(counts)) {
+  if (!isRecord(counts)) {
     throw new InvalidArgumentError(field, counts, 'an object from value to shard count');
   }
   if (Object.hasOwn(counts, '')) throw new InvalidIndexValueError(field, '', 'counts of values that are not empty');

@@ -1,3 +1,4 @@
+import { isObject } from '../../kernel/checks';
 import { InvalidArgumentError } from '../../kernel/errors';
 import { checkIndexShardCount } from '../../sharding/shard-count';
 import type { IndexShards, ShardCount } from '../config/sharded-index-config';
@@ -95,7 +96,7 @@ export function isDecreased(before: IndexShards, now: IndexShards): boolean {
 
 /** @throws InvalidArgumentError or InvalidShardCountError if the target is not an object with valid shard counts */
 export function checkTarget(target: IndexShardTarget): void {
-  if (typeof target !== 'object' || target === null) {
+  if (!isObject(target)) {
     throw new InvalidArgumentError('target', target, 'an object with a default shard count');
   }
   checkIndexShardCount('target.default', target.default);

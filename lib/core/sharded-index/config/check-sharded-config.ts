@@ -1,3 +1,4 @@
+import { isObject } from '../../kernel/checks';
 import { checkConfigFormat } from '../../kernel/format-version';
 import { ALLOWED_WRITE_SECONDS, isWriteSeconds } from '../../sharding/longest-write';
 import { checkIndexShardCount, unknownShardsField } from '../../sharding/shard-count';
@@ -66,7 +67,7 @@ function checkFields(config: ShardedConfig): void {
     const given = isConfigSource(config) ? 'an AdaptiveIndex' : 'a Promise';
     throw new InvalidIndexConfigError('config', given, 'a configuration: await forWriting() of an AdaptiveIndex');
   }
-  if (typeof config !== 'object' || config === null) {
+  if (!isObject(config)) {
     throw new InvalidIndexConfigError('config', config, 'a configuration as ShardedIndex or KeyShardedTable emits it');
   }
   checkConfigFormat('index configuration', config.version);

@@ -1,5 +1,5 @@
 import { attributeOf } from '../../aws-client/attribute-value';
-import { InvalidArgumentError } from '../../kernel/errors';
+import { checkFields } from '../../kernel/checks';
 import { calculatedShard } from '../../sharding/calculated-shard';
 import { randomShard } from '../../sharding/random-shard';
 import { checkShardedConfig } from '../config/check-sharded-config';
@@ -46,7 +46,7 @@ export function shardAttributes(config: ShardedConfig, item: object): Record<str
  */
 export function shardAttributesOfUpdate(config: ShardedConfig, item: object): Record<string, unknown> {
   checkShardedConfig(config);
-  if (typeof item !== 'object' || item === null) throw new InvalidArgumentError('item', item, 'an object');
+  checkFields('item', item);
   const attributes = item as Record<string, unknown>;
   const value = itemValue(config, attributes);
   if (config.valueAttribute !== undefined && value === undefined) return {};

@@ -1,4 +1,4 @@
-import { InvalidArgumentError } from '../../kernel/errors';
+import { checkFields } from '../../kernel/checks';
 import { calculatedShards } from '../../sharding/calculated-shard';
 import { checkShardedConfig } from '../config/check-sharded-config';
 import { type ShardedTableConfig, shardCountOf } from '../config/sharded-index-config';
@@ -54,7 +54,7 @@ export function shardKeys(
     const allowed = 'calculated (with random shards, only a query finds an item)';
     throw new InvalidIndexConfigError('config.strategy', config.strategy, allowed);
   }
-  if (typeof key !== 'object' || key === null) throw new InvalidArgumentError('key', key, 'an object');
+  checkFields('key', key);
   const attributes = key as Record<string, unknown>;
   const checked = checkedValue(config, 'value', value);
   const sortKey = config.tableKey[1]!;

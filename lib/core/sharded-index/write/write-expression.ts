@@ -1,4 +1,5 @@
 import { type ExpressionRequest, expressionProblem } from '../../aws-client/expression';
+import { isObject } from '../../kernel/checks';
 import { InvalidArgumentError } from '../../kernel/errors';
 import { RESERVED_PLACEHOLDER } from '../query/fan-out-request';
 
@@ -11,12 +12,12 @@ export interface WriteExpression {
 
 /** @throws InvalidArgumentError if a placeholder is reserved for the library */
 export function checkPlaceholders(expression: WriteExpression): void {
-  if (typeof expression !== 'object' || expression === null) {
+  if (!isObject(expression)) {
     throw new InvalidArgumentError('expression', expression, 'an object');
   }
   const { ExpressionAttributeNames = {}, ExpressionAttributeValues = {} } = expression;
   for (const [field, placeholders] of Object.entries({ ExpressionAttributeNames, ExpressionAttributeValues })) {
-    if (typeof placeholders !== 'object' || placeholders === null) {
+    if (!isObject(placeholders)) {
       throw new InvalidArgumentError(
         `expression.${field}`,
         placeholders,
