@@ -44,6 +44,13 @@ export function numberOf(command: string, flag: string, text: string | undefined
   throw new UsageError(`--${flag} must be a number, got "${text}"`, command);
 }
 
+/** The number above 0 that a flag holds, or undefined if the flag is absent. */
+export function positiveOf(command: string, flag: string, text: string | undefined): number | undefined {
+  const number = numberOf(command, flag, text);
+  if (number === undefined || number > 0) return number;
+  throw new UsageError(`--${flag} must be a number above 0, got "${text}"`, command);
+}
+
 /** The endpoint in the value of a flag, which must be a URL. */
 export function endpointOf(command: string, flag: string, text: string | undefined): string | undefined {
   if (text === undefined || (/^https?:\/\//.test(text) && URL.canParse(text))) return text;

@@ -8,3 +8,19 @@ export class ValueNotAllowedError extends InvalidArgumentError {
     super(field, value, 'one of the values that this function may read');
   }
 }
+
+/**
+ * Checks the value of a request, or each of its values. A request without a value is checked too, because it would read the
+ * whole table.
+ */
+export function checkEachValue(
+  { value, values }: { readonly value?: unknown; readonly values?: unknown },
+  check: (field: string, given: unknown) => void,
+): void {
+  if (value !== undefined || values === undefined) check('value', value);
+  if (values === undefined) return;
+  if (!Array.isArray(values)) throw new ValueNotAllowedError('values', values);
+  values.forEach((each, index) => {
+    check(`values[${index}]`, each);
+  });
+}

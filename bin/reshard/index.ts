@@ -1,6 +1,9 @@
-import { type IndexReshardStep, planIndexReshard } from '../../lib/core/sharded-index/change/plan-index-reshard';
+import {
+  type IndexReshardStep,
+  planIndexReshard,
+  targetOf,
+} from '../../lib/core/sharded-index/change/plan-index-reshard';
 import { planTableReshard, type TableReshardStep } from '../../lib/core/sharded-index/change/plan-table-reshard';
-import type { IndexShards } from '../../lib/core/sharded-index/config/sharded-index-config';
 import {
   ALLOWED_WRITE_SECONDS,
   isWriteSeconds,
@@ -105,9 +108,4 @@ function stepsOf({ adopt, table, from, to }: Flags): Step[] {
   if (from === undefined) return planIndexReshard(undefined, target);
   const current = countsOf(COMMAND, table ? 'fromTable' : 'from', from);
   return table ? planTableReshard(current, target) : planIndexReshard(current, target);
-}
-
-function targetOf({ default: others, byValue = {} }: IndexShards) {
-  const counts = Object.entries(byValue).map(([value, { write }]) => [value, write] as const);
-  return { default: others.write, byValue: Object.fromEntries(counts) };
 }

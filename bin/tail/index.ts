@@ -2,7 +2,7 @@ import { constants } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { DeployedStream } from '../deployed-stack/stack-resources';
 import { chosen, policyText, TARGET_HELP, TARGET_OPTIONS, type Target, withTarget } from '../deployed-stack/target';
-import { numberOf, parsedFlags, UsageError } from '../flags';
+import { parsedFlags, positiveOf, UsageError } from '../flags';
 import { counted, cutShort, printable } from '../plain-text';
 import { print, printError, printText } from '../print';
 import type { ReadStart } from '../stream-shards/shard-reader';
@@ -57,7 +57,7 @@ export async function tail(args: string[]): Promise<void> {
   if (flags.help) return printText(HELP);
   if (positionals.length > 1) throw new UsageError('name one stream', COMMAND);
   const start = startOf(flags);
-  const limit = positive('limit', flags.limit) ?? Number.POSITIVE_INFINITY;
+  const limit = positiveOf(COMMAND, 'limit', flags.limit) ?? Number.POSITIVE_INFINITY;
   await withTarget(COMMAND, flags, async (target) => {
     const stream = chosen(COMMAND, 'a stream', target.resources.streams, positionals[0]);
     if (flags.permissions) {
@@ -69,16 +69,10 @@ export async function tail(args: string[]): Promise<void> {
 }
 
 function startOf({ since, 'from-start': fromStart }: TailFlags): ReadStart {
-  const minutes = positive('since', since);
+  const minutes = positiveOf(COMMAND, 'since', since);
   if (minutes !== undefined && fromStart) throw new UsageError('give --since or --from-start', COMMAND);
   if (minutes !== undefined) return new Date(Date.now() - minutes * 60_000);
   return fromStart ? 'TRIM_HORIZON' : 'LATEST';
-}
-
-function positive(flag: string, text: string | undefined): number | undefined {
-  const number = numberOf(COMMAND, flag, text);
-  if (number === undefined || number > 0) return number;
-  throw new UsageError(`--${flag} must be a number above 0, got "${text}"`, COMMAND);
 }
 
 async function follow(

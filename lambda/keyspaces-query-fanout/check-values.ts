@@ -4,7 +4,7 @@ import { type AllowedColumns, allowedTexts } from '../../lib/core/keyspaces/allo
 import type { FanOutSelectRequest } from '../../lib/core/keyspaces/fan-out-select-request';
 import type { ShardedKeyspacesConfig } from '../../lib/core/keyspaces/sharded-keyspaces-config';
 import { partitionValues } from '../../lib/core/keyspaces/shards-of-value';
-import { ValueNotAllowedError } from '../value-not-allowed-error';
+import { checkEachValue, ValueNotAllowedError } from '../value-not-allowed-error';
 
 /**
  * Checks that a request reads only values that the construct allows the function to read.
@@ -14,11 +14,11 @@ import { ValueNotAllowedError } from '../value-not-allowed-error';
 export function checkValues(
   allowed: AllowedColumns | undefined,
   config: ShardedKeyspacesConfig,
-  { value, values }: { value?: unknown; values?: unknown } & Omit<FanOutSelectRequest, 'value' | 'values'>,
+  request: FanOutSelectRequest,
 ): void {
   if (allowed === undefined) return;
   const known = allowed.flatMap((each, index) => allowedTexts(`${VALUES}[${index}]`, config, each) ?? []);
-  const check = (field: string, given: unknown): void => {
+  checkEachValue(request, (field, given) => {
     if (!isObject(given)) throw new ValueNotAllowedError(field, given);
     const texts = partitionValues(field, config, given).map(({ text }, column) => [
       config.partitionKey[column]!.name,
@@ -29,11 +29,5 @@ export function checkValues(
       return [...columns].every(([name, text]) => own.get(name) === text);
     });
     if (!isAllowed) throw new ValueNotAllowedError(field, given);
-  };
-  if (value !== undefined || values === undefined) check('value', value);
-  if (values === undefined) return;
-  if (!Array.isArray(values)) throw new ValueNotAllowedError('values', values);
-  values.forEach((each, index) => {
-    check(`values[${index}]`, each);
   });
 }

@@ -2,7 +2,7 @@ import { type AllowedValues, typedText } from '../../lib/core/contract/allowed-v
 import { plainDecimal } from '../../lib/core/kernel/decimal';
 import { isNumberText } from '../../lib/core/sharded-index/config/check-attribute-value';
 import type { FanOutRequest } from '../../lib/core/sharded-index/query/fan-out-request';
-import { ValueNotAllowedError } from '../value-not-allowed-error';
+import { checkEachValue, ValueNotAllowedError } from '../value-not-allowed-error';
 
 /**
  * Checks that a request reads only values that the construct allows the function to read. A request without a value is
@@ -10,18 +10,12 @@ import { ValueNotAllowedError } from '../value-not-allowed-error';
  *
  * @throws ValueNotAllowedError for any other value
  */
-export function checkValues(allowed: AllowedValues | undefined, { value, values }: FanOutRequest): void {
+export function checkValues(allowed: AllowedValues | undefined, request: FanOutRequest): void {
   if (allowed === undefined) return;
   const texts = new Set(allowed.map(typedText));
-  const check = (field: string, given: unknown): void => {
+  checkEachValue(request, (field, given) => {
     const text = textOf(given);
     if (text === undefined || !texts.has(text)) throw new ValueNotAllowedError(field, given);
-  };
-  if (value !== undefined || values === undefined) check('value', value);
-  if (values === undefined) return;
-  if (!Array.isArray(values)) throw new ValueNotAllowedError('values', values);
-  values.forEach((each, index) => {
-    check(`values[${index}]`, each);
   });
 }
 

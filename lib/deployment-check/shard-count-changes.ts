@@ -1,5 +1,5 @@
 import { readGuide } from '../construct/guide-link';
-import { isReshardStep, planIndexReshard } from '../core/sharded-index/change/plan-index-reshard';
+import { isReshardStep, planIndexReshard, targetOf } from '../core/sharded-index/change/plan-index-reshard';
 import { isTableReshardStep, planTableReshard } from '../core/sharded-index/change/plan-table-reshard';
 import type { IndexShards, ShardCount } from '../core/sharded-index/config/sharded-index-config';
 import { type Finding, finding, type Location } from './finding';
@@ -50,12 +50,6 @@ function hasNumbers(shards: IndexShards): boolean {
   return [others, ...Object.values(Object(byValue))].every((counts) =>
     ['write', 'read'].every((count) => typeof Object(counts)[count] === 'number'),
   );
-}
-
-/** The write counts, which are the target of a reshard plan. */
-function targetOf({ default: others, byValue = {} }: IndexShards): Parameters<typeof planIndexReshard>[1] {
-  const counts = Object.entries(byValue).map(([value, { write }]) => [value, write] as const);
-  return { default: others.write, byValue: Object.fromEntries(counts) };
 }
 
 function asCode({ default: others, byValue = {} }: IndexShards): string {

@@ -10,7 +10,7 @@ import { allowedTexts, checkAllowedColumns } from '../core/keyspaces/allowed-val
 import type { ShardedKeyspacesConfig } from '../core/keyspaces/sharded-keyspaces-config';
 import { addBundledFunction, type BundledFunctionOptions, oneSecondBefore } from '../function/bundled-function';
 import { checkEnvironmentSize } from '../function/environment-size';
-import { knownConfig, rejectTokens } from '../function/known-config';
+import { configsByName, knownConfig, rejectTokens } from '../function/known-config';
 import { type IQueryFunction, QueryFunctionBase } from '../function/query-function';
 import type { IShardedKeyspacesTable } from './sharded-keyspaces-table';
 
@@ -126,8 +126,10 @@ export class KeyspacesFanOutQueryFunction extends QueryFunctionBase implements I
     const tables = [...props.tables].sort((a, b) => (a.tableName < b.tableName ? -1 : 1));
     const { values } = props;
     if (values !== undefined) checkValuesOfTables(this, values, tables);
-    const configs = `{${tables.map((table) => `${JSON.stringify(table.tableName)}:${table.toConfigJson()}`).join()}}`;
-    const environment = { [TABLES]: configs, ...(values !== undefined && { [VALUES]: JSON.stringify(values) }) };
+    const environment = {
+      [TABLES]: configsByName(tables.map((table) => [table.tableName, table])),
+      ...(values !== undefined && { [VALUES]: JSON.stringify(values) }),
+    };
     checkEnvironmentSize(
       this,
       field,

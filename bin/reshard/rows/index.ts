@@ -12,7 +12,7 @@ import {
 } from '../../../lib/core/keyspaces';
 import { CassandraError, cassandraAddress, connectToCassandra, connectToKeyspaces } from '../../cassandra/connect';
 import { tablesOfApp } from '../../cassandra/tables-of-app';
-import { numberOf, parsedFlags, UsageError } from '../../flags';
+import { parsedFlags, positiveOf, UsageError } from '../../flags';
 import { readCloudAssembly } from '../../local/assembly/cloud-assembly';
 import { print, printError, printText } from '../../print';
 import { countsLine, type RowsReport, rowsLine, sumOf } from './rows-report';
@@ -95,12 +95,12 @@ export async function reshardRowsOfTable(args: string[], connect: Connect = conn
   };
   const scan = {
     ...segmentOf(flags.segment),
-    rowsPerSecond: rate('rows-per-second', flags['rows-per-second']),
+    rowsPerSecond: positiveOf(COMMAND, 'rows-per-second', flags['rows-per-second']),
     resumeFrom: state?.resumePoint,
     signal: stopped.signal,
     onProgress,
   };
-  const movesPerSecond = rate('moves-per-second', flags['moves-per-second']);
+  const movesPerSecond = positiveOf(COMMAND, 'moves-per-second', flags['moves-per-second']);
   const moves = { ...scan, movesPerSecond, staticColumns: flags['static-column'] };
   const client = await connect(flags.cassandra, flags.region);
   const release = stopOnSignals(stopped);
@@ -197,10 +197,4 @@ function segmentOf(text: string): { segment: number; totalSegments: number } {
     `--segment must be I/N, such as 0/4, with I below N and N at most 1000000, got "${text}"`,
     COMMAND,
   );
-}
-
-function rate(flag: string, text: string | undefined): number | undefined {
-  const number = numberOf(COMMAND, flag, text);
-  if (number === undefined || number > 0) return number;
-  throw new UsageError(`--${flag} must be a number greater than 0, got "${text}"`, COMMAND);
 }

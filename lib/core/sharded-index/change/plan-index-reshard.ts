@@ -29,6 +29,12 @@ export interface DrainRange {
   to: number;
 }
 
+/** The target of a plan that ends with these counts of writers. */
+export function targetOf({ default: others, byValue = {} }: IndexShards): IndexShardTarget {
+  const counts = Object.entries(byValue).map(([value, { write }]) => [value, write] as const);
+  return { default: others.write, byValue: Object.fromEntries(counts) };
+}
+
 /**
  * Plans how to change the shard counts of an index that holds items. After each step, and while a step is being deployed,
  * readers query every shard that writers have written to. Within a step, you can deploy readers and writers in any order.
