@@ -73,15 +73,14 @@ export class CassandraStub {
     private readonly types: ColumnTypes,
     private readonly region: string,
     private readonly dice: Dice,
-    private readonly signsIn: boolean,
   ) {}
 
   static async start(
     table: FakeCassandra,
-    { types, region, dice, signsIn = true }: { types: ColumnTypes; region: string; dice: Dice; signsIn?: boolean },
+    { types, region, dice }: { types: ColumnTypes; region: string; dice: Dice },
   ): Promise<CassandraStub> {
     const server = createServer();
-    const stub = new CassandraStub(server, table, types, region, dice, signsIn);
+    const stub = new CassandraStub(server, table, types, region, dice);
     server.on('connection', (socket) => stub.serve(socket)).listen(0, '127.0.0.1');
     await once(server, 'listening');
     return stub;
@@ -202,9 +201,7 @@ export class CassandraStub {
       case OPTIONS:
         return { opcode: SUPPORTED, body: Buffer.of(0, 0) };
       case STARTUP:
-        return this.signsIn
-          ? { opcode: AUTHENTICATE, body: text('com.amazonaws.Authenticator') }
-          : { opcode: READY, body: Buffer.alloc(0) };
+        return { opcode: AUTHENTICATE, body: text('com.amazonaws.Authenticator') };
       case AUTH_RESPONSE:
         return body.includes('SigV4')
           ? { opcode: AUTH_CHALLENGE, body: longBytes(Buffer.from('nonce=91703fdc2ef562e19fbdab0f58e42fe5')) }

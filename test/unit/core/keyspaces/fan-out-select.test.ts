@@ -1,20 +1,18 @@
 import { types } from 'cassandra-driver';
 import {
-  type FanOutSelectOptions,
   type FanOutSelectRequest,
+  fanOutRows,
   fanOutSelect,
-  InvalidArgumentError,
-  InvalidClusteringConditionError,
-  InvalidColumnValueError,
+  fanOutSelectCount,
   InvalidCursorError,
   KEYSPACES_WRITE_OPTIONS,
   productOfCodePoints,
   type ShardedKeyspacesConfig,
   selectRow,
   shardColumns,
-  UnknownColumnError,
 } from '../../../../lib/core';
 import { cqlFailure } from '../../../../lib/core/keyspaces/cql-failure';
+import { allPages } from '../../../support/all-pages';
 import { FakeCassandra } from '../../../support/fakes/fake-cassandra';
 import { keyspacesConfig } from '../../../support/keyspaces-config';
 
@@ -30,45 +28,22 @@ const config = keyspacesConfig({
   shards: { default: { write: SHARDS, read: SHARDS } },
 });
 const day = '2020-07-09';
-const byNumber = (a: string, b: string) => Number(a) - Number(b);
 
-/** A table with the events 0 to 39. Event n is in shard n modulo 4. Each minute has `perMinute` events. */
-function events(perMinute: number): FakeCassandra {
-  const table = new FakeCassandra({
-    partitionKey: ['day', 'shard'],
-    clusteringColumns: [
-      { name: 'minute', order: 'DESC', compare: byNumber },
-      { name: 'id', order: 'ASC', compare: byNumber },
-    ],
-  });
+/** A table with the events 0 to 39. Event n is in shard n modulo 4, and in minute n. */
+function events(): FakeCassandra {
+  const table = FakeCassandra.of(config);
   for (let id = 0; id < 40; id++) {
-    table.insert({ day, shard: id % SHARDS, minute: Math.floor(id / perMinute), id, body: `event ${id}` });
+    table.insert({ day, shard: id % SHARDS, minute: id, id, body: `event ${id}` });
   }
   return table;
 }
 
-async function pagesOf(
-  table: FakeCassandra,
-  request: Omit<FanOutSelectRequest, 'value'>,
-  options?: FanOutSelectOptions,
-) {
-  const pages = [];
-  let cursor: string | undefined;
-  do {
-    const before = table.sent.length;
-    const page = await fanOutSelect(table, config, { value: { day }, ...request, cursor }, options);
-    pages.push({ ids: page.rows.map(({ id }) => id as number), statements: table.sent.slice(before), page });
-    cursor = page.cursor;
-  } while (cursor !== undefined);
-  return pages;
-}
-
 describe('the statements of fanOutSelect', () => {
   test('are prepared and idempotent, use LOCAL_ONE, and request only as many rows as a page probably needs', async () => {
-    const [first] = await pagesOf(events(1), { limit: 4 });
-    const { statements } = first!;
-    expect(statements).toHaveLength(SHARDS);
-    expect(statements[1]).toEqual({
+    const table = events();
+    await fanOutSelect(table, config, { value: { day }, limit: 4 });
+    expect(table.sent).toHaveLength(SHARDS);
+    expect(table.sent[1]).toEqual({
       query: 'SELECT "day", "shard", "minute", "id", "body" FROM "tracker"."events" WHERE "day" = ? AND "shard" = ?',
       parameters: [day, 1],
       options: { prepare: true, consistency: 10, isIdempotent: true, fetchSize: 2 },
@@ -76,21 +51,23 @@ describe('the statements of fanOutSelect', () => {
   });
 
   test('use LOCAL_QUORUM if the request contains this consistency level', async () => {
-    const [first] = await pagesOf(events(1), { consistency: 'LOCAL_QUORUM' });
-    const { statements } = first!;
-    expect(statements.every(({ options }) => options.consistency === 6)).toBe(true);
+    const table = events();
+    await fanOutSelect(table, config, { value: { day }, consistency: 'LOCAL_QUORUM' });
+    expect(table.sent.every(({ options }) => options.consistency === 6)).toBe(true);
   });
-});
 
-describe('the cost of the next pages', () => {
   test.each([1, 8])(
-    'is at most two requests per shard if no two rows have the same first clustering column: pages of %d rows',
+    'are at most two for each shard and page if no two rows have the same first clustering column: pages of %d rows',
     async (limit) => {
-      const pages = await pagesOf(events(1), { limit });
-      expect(pages.flatMap(({ ids }) => ids)).toEqual(Array.from({ length: 40 }, (_, index) => 39 - index));
-      for (const { statements } of pages.slice(2, -1)) {
-        expect(statements.length).toBeLessThanOrEqual(2 * SHARDS);
-        for (const { query } of statements) expect(query).toMatch(/ AND "minute" <=? \?/);
+      const table = events();
+      const pages = await allPages(async (cursor) => {
+        const page = await fanOutSelect(table, config, { value: { day }, limit, cursor });
+        return { ...page, queries: table.sent.splice(0).map(({ query }) => query) };
+      });
+      expect(pages.flatMap(({ rows }) => rows.map(({ id }) => id))).toEqual([...Array(40).keys()].reverse());
+      for (const { queries } of pages.slice(2, -1)) {
+        expect(queries.length).toBeLessThanOrEqual(2 * SHARDS);
+        for (const query of queries) expect(query).toMatch(/ AND "minute" <=? \?/);
       }
     },
   );
@@ -102,7 +79,7 @@ describe('a cursor', () => {
     ['another order', { order: 'ascending' }],
     ['other conditions', { where: { minute: { lt: 30 } } }],
   ])('is rejected by a query with %s', async (_, other) => {
-    const table = events(1);
+    const table = events();
     const { cursor } = await fanOutSelect(table, config, { value: { day }, limit: 5 });
     const sent = table.sent.length;
     await expect(fanOutSelect(table, config, { value: { day }, limit: 5, cursor, ...other })).rejects.toThrow(
@@ -126,7 +103,7 @@ test.each([undefined, 'unordered'] as const)(
 );
 
 test('a shard with only static columns has no rows', async () => {
-  const table = events(1);
+  const table = events();
   table.insertStatic({ day: '2020-07-10', shard: 0 });
   expect((await fanOutSelect(table, config, { value: { day: '2020-07-10' } })).rows).toEqual([]);
 });
@@ -141,13 +118,7 @@ describe('fanOutSelect with several values', () => {
     shards: { ...config.shards, byValue: { [days[1]!]: { write: 2, read: 2 }, [days[2]!]: { write: 1, read: 1 } } },
   };
   const table = () => {
-    const filled = new FakeCassandra({
-      partitionKey: ['day', 'shard'],
-      clusteringColumns: [
-        { name: 'minute', order: 'DESC', compare: byNumber },
-        { name: 'id', order: 'ASC', compare: byNumber },
-      ],
-    });
+    const filled = FakeCassandra.of(counted);
     for (let minute = 0; minute < 12; minute++)
       for (const [index, count] of [4, 2, 1].entries())
         filled.insert({ day: days[index], shard: 1 + (minute % count), minute, id: 0, body: `${minute} of ${index}` });
@@ -157,14 +128,9 @@ describe('fanOutSelect with several values', () => {
   test.each(['descending', 'ascending'] as const)(
     'returns the rows of all values in one order, and rows with equal keys in the order of the values: %s',
     async (order) => {
-      const bodies: string[] = [];
-      let cursor: string | undefined;
-      do {
-        const page = await fanOutSelect(table(), counted, { values, limit: 4, cursor, order });
-        expect(page.stats.shards).toBe(7);
-        bodies.push(...page.rows.map(({ body }) => body));
-        cursor = page.cursor;
-      } while (cursor !== undefined);
+      const pages = await allPages((cursor) => fanOutSelect(table(), counted, { values, limit: 4, cursor, order }));
+      expect(new Set(pages.map(({ stats }) => stats.shards))).toEqual(new Set([7]));
+      const bodies = pages.flatMap(({ rows }) => rows.map(({ body }) => body));
       const descending = Array.from({ length: 36 }, (_, n) => `${11 - Math.floor(n / 3)} of ${n % 3}`);
       expect(bodies).toEqual(order === 'descending' ? descending : descending.reverse());
     },
@@ -201,7 +167,7 @@ describe('selectRow', () => {
   const key = { day, minute: 3, id: 3 };
 
   test('sends one SELECT to the shard of the row', async () => {
-    const table = events(1);
+    const table = events();
     await selectRow(table, config, key, { projection: ['body'], consistency: 'LOCAL_QUORUM' });
     expect(table.sent).toHaveLength(1);
     expect(table.sent[0]).toMatchObject({
@@ -212,7 +178,7 @@ describe('selectRow', () => {
 
   test('rejects a table with random shards, because the shard of a row is not known', async () => {
     const random: ShardedKeyspacesConfig = { ...config, strategy: 'random' };
-    await expect(selectRow(events(1), random, key)).rejects.toThrow(
+    await expect(selectRow(events(), random, key)).rejects.toThrow(
       'use fanOutSelect with eq on every clustering column',
     );
   });
@@ -233,7 +199,7 @@ describe('selectRow', () => {
   });
 
   test('sends one SELECT to the product shard if the strategy is "product"', async () => {
-    const table = events(1);
+    const table = events();
     await selectRow(table, { ...config, strategy: 'product' }, key);
     const shard = config.firstShard + productOfCodePoints('3#3', SHARDS);
     expect(table.sent.map(({ parameters }) => parameters[1])).toEqual([shard]);
@@ -250,7 +216,7 @@ describe('selectRow', () => {
     [{ formerShardCounts: 5 }, 'formerShardCounts must be an array of shard counts, got 5'],
     [{ productShardCounts: [0] }, 'productShardCounts must be a whole number from 1 to 10000, got 0'],
   ])('rejects the options %j', async (options, message) => {
-    const table = events(1);
+    const table = events();
     await expect(selectRow(table, config, key, options as never)).rejects.toThrow(message);
     expect(table.sent).toHaveLength(0);
   });
@@ -260,66 +226,54 @@ describe('selectRow', () => {
     [null as never, 'key must be an object, got null'],
     [{ ...key, id: 2 ** 31 }, 'key.id must be a whole number from -2147483648 to 2147483647 (int), got 2147483648'],
   ])('rejects the key %j', async (invalid, message) => {
-    const table = events(1);
+    const table = events();
     await expect(selectRow(table, config, invalid)).rejects.toThrow(message);
     expect(table.sent).toHaveLength(0);
   });
 });
 
-describe('invalid requests', () => {
-  type ErrorClass = new (...all: never[]) => Error;
-
-  test.each<[Partial<FanOutSelectRequest>, ErrorClass, string]>([
-    [{ where: 5 as never }, InvalidArgumentError, 'where must be an object from clustering column to condition, got 5'],
-    [{ value: {} }, InvalidColumnValueError, 'value.day must be set (it is part of the partition key)'],
-    [
-      { value: { day, shard: 1 } },
-      UnknownColumnError,
-      'value must be made of the columns of the partition key except the shard: day, got "shard"',
-    ],
-    [{ value: { day: 7 } }, InvalidColumnValueError, 'value.day must be a date such as "2020-07-09"'],
-    [
-      { where: { body: { eq: 'x' } } },
-      UnknownColumnError,
-      'where must be made of clustering columns: minute, id (other columns are not sorted)',
-    ],
-    [
-      { where: { minute: { between: [1, 2, 3] as never } } },
-      InvalidClusteringConditionError,
-      'where.minute.between must be an array of the lower and the upper bound',
-    ],
-    [
-      { where: { minute: { gt: 5, lt: 1 } } },
-      InvalidClusteringConditionError,
+test.each<[Partial<FanOutSelectRequest>, code: string, message: string]>([
+  [{ where: 5 as never }, 'INVALID_ARGUMENT', 'where must be an object from clustering column to condition, got 5'],
+  [{ value: {} }, 'INVALID_COLUMN_VALUE', 'value.day must be set (it is part of the partition key)'],
+  [
+    { value: { day, shard: 1 } },
+    'UNKNOWN_COLUMN',
+    'value must be made of the columns of the partition key except the shard: day, got "shard"',
+  ],
+  [{ value: { day: 7 } }, 'INVALID_COLUMN_VALUE', 'value.day must be a date such as "2020-07-09"'],
+  [
+    { where: { body: { eq: 'x' } } },
+    'UNKNOWN_COLUMN',
+    'where must be made of clustering columns: minute, id (other columns are not sorted)',
+  ],
+  [
+    { where: { minute: { between: [1, 2, 3] as never } } },
+    'INVALID_CLUSTERING_CONDITION',
+    'where.minute.between must be an array of the lower and the upper bound',
+  ],
+  ...[{ gt: 5, lt: 1 }, { between: [5, 1] as [number, number] }].map(
+    (minute): [Partial<FanOutSelectRequest>, string, string] => [
+      { where: { minute } },
+      'INVALID_CLUSTERING_CONDITION',
       'a lower bound that is at most the upper bound',
     ],
-    [
-      { where: { minute: { between: [5, 1] } } },
-      InvalidClusteringConditionError,
-      'a lower bound that is at most the upper bound',
-    ],
-    [{ where: { minute: { beginsWith: '1' } } }, InvalidClusteringConditionError, 'text, varchar: minute is int'],
-    [
-      { projection: ['nope'] },
-      UnknownColumnError,
-      'projection must be made of day, shard, minute, id, body, got "nope"',
-    ],
-    [{ projection: [] }, InvalidArgumentError, 'projection must be a non-empty array'],
-    [{ order: 'newest' as never }, InvalidArgumentError, 'order must be one of ascending, descending, unordered'],
-    [
-      { consistency: { toString: 'x', valueOf: 1 } as never },
-      InvalidArgumentError,
-      'consistency must be one of LOCAL_QUORUM, LOCAL_ONE',
-    ],
-    [{ filter: 'x' } as never, InvalidArgumentError, 'request must be made of value, values, where'],
-    [{ cursor: 'x' }, InvalidCursorError, 'cursor must be the unaltered cursor'],
-  ])('fanOutSelect rejects %j before it sends a request', async (invalid, kind, message) => {
-    const table = events(1);
-    const page = fanOutSelect(table, config, { value: { day }, ...invalid });
-    await expect(page).rejects.toThrow(kind);
-    await expect(page).rejects.toThrow(message);
-    expect(table.sent).toHaveLength(0);
-  });
+  ),
+  [{ where: { minute: { beginsWith: '1' } } }, 'INVALID_CLUSTERING_CONDITION', 'text, varchar: minute is int'],
+  [{ projection: ['nope'] }, 'UNKNOWN_COLUMN', 'projection must be made of day, shard, minute, id, body, got "nope"'],
+  [{ projection: [] }, 'INVALID_ARGUMENT', 'projection must be a non-empty array'],
+  [{ order: 'newest' as never }, 'INVALID_ARGUMENT', 'order must be one of ascending, descending, unordered'],
+  [
+    { consistency: { toString: 'x', valueOf: 1 } as never },
+    'INVALID_ARGUMENT',
+    'consistency must be one of LOCAL_QUORUM, LOCAL_ONE',
+  ],
+  [{ filter: 'x' } as never, 'INVALID_ARGUMENT', 'request must be made of value, values, where'],
+  [{ cursor: 'x' }, 'INVALID_CURSOR', 'cursor must be the unaltered cursor'],
+])('fanOutSelect rejects %j before it sends a request', async (invalid, code, message) => {
+  const table = events();
+  const page = fanOutSelect(table, config, { value: { day }, ...invalid });
+  await expect(page).rejects.toMatchObject({ code, message: expect.stringContaining(message) });
+  expect(table.sent).toHaveLength(0);
 });
 
 describe('a failed read', () => {
@@ -372,7 +326,7 @@ describe('a failed read', () => {
 });
 
 test('maxPageBytes counts one byte for each digit of a bigint', async () => {
-  const table = events(1);
+  const table = events();
   for (let id = 0; id < 40; id++) table.insert({ day, shard: id % SHARDS, minute: id, id, body: [10n, 2n ** 64n] });
   const bytes = Buffer.byteLength(
     JSON.stringify({ day, shard: 3, minute: 39, id: 39, body: ['10', String(2n ** 64n)] }),
@@ -498,4 +452,28 @@ describe('keys with number classes of the driver', () => {
     const page = await fanOutSelect({ execute }, columns, { value: { day } }, { maxPageBytes: 1_000 });
     expect(page.rows).toHaveLength(2);
   });
+});
+
+describe('fanOutRows', () => {
+  test('returns all rows in one order, and reads the next page only after the consumer has taken all rows of the previous page', async () => {
+    const table = events();
+    const ids: unknown[] = [];
+    const sent: number[] = [];
+    for await (const { id } of fanOutRows(table, config, { value: { day }, order: 'ascending', limit: 10 })) {
+      ids.push(id);
+      sent.push(table.sent.length);
+    }
+    expect(ids).toEqual([...Array(40).keys()]);
+    const firstOfPages = ids.filter((_, at) => sent[at] !== sent[at - 1]);
+    expect(firstOfPages).toEqual([0, 10, 20, 30]);
+  });
+});
+
+test('fanOutSelectCount counts all rows, or only the rows that meet a condition, and reads only their keys', async () => {
+  const table = events();
+  const all = await fanOutSelectCount(table, config, { value: { day } });
+  expect(all).toMatchObject({ count: 40, stats: { rowsRead: 40, shards: SHARDS } });
+  const some = await fanOutSelectCount(table, config, { value: { day }, where: { minute: { gte: 30 } } });
+  expect(some).toMatchObject({ count: 10 });
+  expect(table.sent.every(({ query }) => query.startsWith('SELECT "minute", "id" FROM'))).toBe(true);
 });

@@ -3,31 +3,28 @@ import {
   fanOutSelectCount,
   findStrayRows,
   InvalidTableConfigError,
-  type ShardedKeyspacesConfig,
   selectRow,
   shardColumns,
 } from '../../../../lib/core';
+import { allPages } from '../../../support/all-pages';
 import { FakeCassandra } from '../../../support/fakes/fake-cassandra';
+import { keyspacesConfig } from '../../../support/keyspaces-config';
 
 /**
  * The table of "Write sharding in Amazon Keyspaces": PRIMARY KEY ((publish_date, shard)). A shard holds at most one row
  * of a day.
  */
-const config: ShardedKeyspacesConfig = {
-  keyspaceName: 'tracker',
-  tableName: 'blogs',
+const config = keyspacesConfig({
   partitionKey: [{ name: 'publish_date', type: 'date' }],
-  shardColumn: 'shard',
-  firstShard: 1,
   clusteringColumns: [],
   columns: ['title', 'description'],
   shards: { default: { write: 200, read: 200 } },
   strategy: 'random',
-};
+});
 const value = { publish_date: '2020-07-09' };
 
 function blogs(): FakeCassandra {
-  const table = new FakeCassandra({ partitionKey: ['publish_date', 'shard'], clusteringColumns: [] });
+  const table = FakeCassandra.of(config);
   for (let shard = 1; shard <= 200; shard += 3)
     table.insert({ ...value, shard, title: `title ${shard}`, description: 1 });
   table.insert({ publish_date: '2020-07-10', shard: 2, title: 'of another day', description: 1 });
@@ -40,15 +37,11 @@ test.each(['ascending', 'descending', 'unordered'] as const)(
   'fanOutSelect returns all rows of a day of a table without clustering columns, page by page, in the order of their shards: %s',
   async (order) => {
     const table = blogs();
-    const shards: number[] = [];
-    let cursor: string | undefined;
-    do {
-      const page = await fanOutSelect(table, config, { value, order, limit: 10, cursor });
-      expect(page.rows.length).toBeLessThanOrEqual(10);
-      shards.push(...page.rows.map(({ shard }) => shard as number));
-      cursor = page.cursor;
-    } while (cursor !== undefined);
-    expect(shards).toEqual(order === 'descending' ? [...stored].reverse() : stored);
+    const pages = await allPages((cursor) => fanOutSelect(table, config, { value, order, limit: 10, cursor }));
+    expect(Math.max(...pages.map(({ rows }) => rows.length))).toBe(10);
+    expect(pages.flatMap(({ rows }) => rows.map(({ shard }) => shard))).toEqual(
+      order === 'descending' ? [...stored].reverse() : stored,
+    );
     for (const { query } of table.sent) expect(query).not.toContain('ORDER BY');
   },
 );

@@ -122,11 +122,6 @@ describe('fanOutQuery – unordered pages', () => {
     },
   );
 
-  test('reads one shard if the page has one item', async () => {
-    const { stats } = await pageOf(40, 1, 1);
-    expect(stats).toMatchObject({ waves: 1, requests: 1 });
-  });
-
   test('reads a second shard in the second wave if the first shard returned too few items for the page', async () => {
     const { stats } = await pageOf(3, 9, 10, undefined, 300_000);
     expect(stats).toMatchObject({ waves: 3, requests: 5 });

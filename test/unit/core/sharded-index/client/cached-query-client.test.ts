@@ -12,19 +12,18 @@ import {
 } from '../../../../../lib/core';
 import { VirtualClock } from '../../../../../lib/testing/virtual-clock';
 import { FakeIndex } from '../../../../support/fakes/fake-index';
+import { invoices } from '../../../../support/fakes/invoices';
 
 const config: ShardedTableConfig = {
+  ...invoices,
   tableName: 'Blogs',
   tableKey: ['day', 'id'],
-  keyLayout: 'single-attribute',
   valueAttribute: 'day',
   shardAttribute: 'day',
   sortKeyAttributes: ['id'],
   shardedBy: ['id'],
   separator: '#',
   firstShard: 0,
-  shards: { default: { write: 5, read: 5 } },
-  strategy: 'calculated',
 };
 
 function blogs(count: number): FakeIndex {

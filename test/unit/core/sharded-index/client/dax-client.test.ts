@@ -6,7 +6,6 @@ import {
   type IndexQueryOutput,
   type QueryClient,
 } from '../../../../../lib/core';
-import { VirtualClock } from '../../../../../lib/testing/virtual-clock';
 import { FakeIndex } from '../../../../support/fakes/fake-index';
 import { indexConfig } from '../../../../support/index-config';
 
@@ -88,26 +87,6 @@ describe('fan-out queries with a DAX client', () => {
     const page = await fanOutQuery(dax, config, { limit: 4 }, { backoffBaseMs: 0 });
     expect(page.items).toHaveLength(4);
     expect(page.stats.requests).toBeGreaterThan(3);
-  });
-
-  test('fanOutQuery does not retry after an error that a retry cannot fix', async () => {
-    const dax = new Dax(jobs());
-    dax.failures.push({ code: 'ValidationException', statusCode: 400 });
-    await expect(fanOutQuery(dax, config, { limit: 4 })).rejects.toMatchObject({ code: 'QUERY_REJECTED' });
-  });
-
-  test('fanOutQuery ends at its deadline, although the DAX client does not abort requests', async () => {
-    const clock = new VirtualClock();
-    const silent = new (class extends Dax {
-      override query(input: IndexQueryInput): Promise<IndexQueryOutput> {
-        return JSON.stringify(input.ExpressionAttributeValues).includes('"1"')
-          ? new Promise(() => {})
-          : super.query(input);
-      }
-    })(jobs());
-    const page = fanOutQuery(silent, config, {}, { clock, deadlineMs: 500, onShardFailure: 'partial' });
-    await clock.runUntil(page);
-    expect(await page).toMatchObject({ missingShards: [1] });
   });
 
   test('findStrays rejects the DAX document client, because its scan returns plain objects', async () => {

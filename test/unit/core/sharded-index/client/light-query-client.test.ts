@@ -172,15 +172,11 @@ describe('lightQueryClient', () => {
     expect(wire.requests[1]!.headers['x-amz-date']).toMatch(new RegExp(`^${tomorrow}T\\d{6}Z$`));
   });
 
-  test('sends queries with the SDK if the URL of the endpoint has a path', async () => {
-    const { wire, light } = clients({ endpoint: 'https://proxy.example/dynamodb' });
-    await light.query(INPUT);
-    await light.query(INPUT);
-    expect(wire.senders).toEqual(['SDK', 'SDK']);
-  });
-
-  test('sends queries with the SDK if the caller gave the client a signer', async () => {
-    const { wire, light } = clients({ signer: { sign: async (request) => request } });
+  test.each<[string, DynamoDBClientConfig]>([
+    ['the URL of the endpoint has a path', { endpoint: 'https://proxy.example/dynamodb' }],
+    ['the caller gave the client a signer', { signer: { sign: async (request) => request } }],
+  ])('sends queries with the SDK if %s', async (_, config) => {
+    const { wire, light } = clients(config);
     await light.query(INPUT);
     await light.query(INPUT);
     expect(wire.senders).toEqual(['SDK', 'SDK']);

@@ -5,6 +5,7 @@ import {
   type ShardedTableConfig,
 } from '../../../../../lib/core';
 import { checkShardedConfig } from '../../../../../lib/core/sharded-index/config/check-sharded-config';
+import { invoices } from '../../../../support/fakes/invoices';
 import { indexConfig } from '../../../../support/index-config';
 
 const index = (): ShardedIndexConfig =>
@@ -15,17 +16,12 @@ const index = (): ShardedIndexConfig =>
   });
 
 const table = (): ShardedTableConfig => ({
-  tableName: 'Invoices',
+  ...invoices,
   tableKey: ['number', 'line'],
-  keyLayout: 'single-attribute',
   valueAttribute: 'number',
   shardAttribute: 'number',
   sortKeyAttributes: ['line'],
-  shards: { default: { write: 5, read: 5 } },
-  strategy: 'calculated',
   shardedBy: ['line'],
-  separator: '-',
-  firstShard: 1,
 });
 
 describe('checkShardedConfig', () => {
@@ -93,6 +89,8 @@ describe('checkShardedConfig', () => {
     [index(), { keyLayout: 'multi-attribute', sortKeyAttributes: ['a', 'b', 'c', 'd'] }],
     [index(), { sortKeyAttributes: ['jobId'] }],
     [index(), { valueAttribute: 'jobId' }],
+    [index(), { firstShard: 0, shardWidth: 1, shardPlacement: 'suffix' }],
+    [index(), { firstShard: 7, separator: '.', shardWidth: 10, shardPlacement: 'prefix' }],
     [index(), { sparse: true, longestWriteSeconds: 1 }],
     [index(), { sparse: false, longestWriteSeconds: 86_400 }],
   ])('accepts a configuration whose values are at their limits: case %#', (config, part) => {
@@ -134,9 +132,18 @@ describe('checkShardedConfig', () => {
       { keyLayout: 'multi-attribute', sortKeyAttributes: ['a', 'b', 'c', 'd', 'e'] },
       'config.sortKeyAttributes must be an array of 0 to 4 attribute names',
     ],
-    [{ firstShard: -1 }, 'config.firstShard must be a whole number of at least 0'],
-    [{ separator: '-1-' }, 'config.separator must be a non-empty text without digits'],
-    [{ shardWidth: 0 }, 'config.shardWidth must be a whole number from 1 to 10'],
+    ...[-1, 0.5, null].map((firstShard): [Partial<ShardedIndexConfig>, string] => [
+      { firstShard: firstShard as number },
+      'config.firstShard must be a whole number of at least 0',
+    ]),
+    ...['-1-', '', null].map((separator): [Partial<ShardedIndexConfig>, string] => [
+      { separator: separator as string },
+      'config.separator must be a non-empty text without digits',
+    ]),
+    ...[0, 1.5, 11].map((shardWidth): [Partial<ShardedIndexConfig>, string] => [
+      { shardWidth },
+      'config.shardWidth must be a whole number from 1 to 10',
+    ]),
     [{ shardPlacement: 'middle' as 'prefix' }, 'config.shardPlacement must be suffix or prefix'],
     [{ keyLayout: 'multi-attribute', separator: '-' }, 'config.separator must be absent'],
     [{ valueAttribute: undefined, shardWidth: 2 }, 'config.shardWidth must be absent'],

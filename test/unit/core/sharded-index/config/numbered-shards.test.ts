@@ -3,12 +3,12 @@ import {
   fanOutQuery,
   plainItem,
   type ShardedIndexConfig,
-  type ShardedTableConfig,
   shardAttributes,
   shardKey,
 } from '../../../../../lib/core';
 import { indexStrayOf } from '../../../../../lib/core/sharded-index/strays/index-stray';
 import { FakeIndex } from '../../../../support/fakes/fake-index';
+import { invoices } from '../../../../support/fakes/invoices';
 import { indexConfig } from '../../../../support/index-config';
 
 const byStatus = indexConfig({
@@ -83,20 +83,7 @@ describe('an index with the shard format', () => {
 });
 
 test('shardKey writes the shard with shardWidth digits, and before the value if shardPlacement is prefix', () => {
-  const config: ShardedTableConfig = {
-    tableName: 'Invoices',
-    tableKey: ['number', 'line'],
-    keyLayout: 'single-attribute',
-    valueAttribute: 'number',
-    shardAttribute: 'number',
-    sortKeyAttributes: ['line'],
-    shards: { default: { write: 1, read: 1 } },
-    strategy: 'calculated',
-    shardedBy: ['line'],
-    separator: '-',
-    firstShard: 7,
-    shardWidth: 2,
-    shardPlacement: 'prefix',
-  };
-  expect(shardKey(config, '121212', { line: 'a' }).number).toBe('07-121212');
+  const shards = { default: { write: 1, read: 1 } };
+  const config = { ...invoices, shards, firstShard: 7, shardWidth: 2, shardPlacement: 'prefix' as const };
+  expect(shardKey(config, '121212', { ClientTransactionId: 'a' }).InvoiceNumber).toBe('07-121212');
 });

@@ -7,6 +7,7 @@ import {
   type ReshardItemsOptions,
   type ReshardItemsReport,
   reshardItems,
+  type ShardedIndexConfig,
   type StrayScanError,
 } from '../../../../../lib/core';
 import { serviceError } from '../../../../../lib/testing/service-error';
@@ -21,6 +22,7 @@ const byStatus = indexConfig({
   sortKeyAttributes: [],
   shards: { default: { write: 4, read: 4 } },
 });
+const byTime: ShardedIndexConfig = { ...byStatus, valueAttribute: undefined };
 
 const key = (number: number): DynamoDbItem => ({ id: { S: `o-${number}` } });
 const shardOf = (number: number, status = 'sent') => ({ S: `${status}#${calculatedShard(`o-${number}`, 4)}` });
@@ -113,53 +115,30 @@ describe('reshardItems', () => {
     expect(table.read(key(1))).toEqual(key(1));
   });
 
-  test.each([
-    ['an index by value', byStatus],
-    ['an index over the whole table', { ...byStatus, valueAttribute: undefined }],
-  ])('does not create an item again that another writer deletes during the move, in %s', async (_, config) => {
-    const table = tableOf(1);
-    const report = await reshardItems(
-      beforeFirstUpdate(table, () => table.delete(key(0))),
-      config,
-    );
-    expect(report.outcomes).toEqual({ moved: 0, settled: 1, refused: 0 });
-    expect(table.items.size).toBe(0);
-  });
+  const paid = { ...key(0), status: { S: 'paid' } };
+  const fixed = { ...key(0), status: { S: 'sent' }, shard: shardOf(0), sum: { N: '6' } };
+  const changed = { ...key(0), status: { S: 'sent' }, sum: { N: '6' } };
 
-  test('moves an item to a shard of its new value if another writer changes the value during the move', async () => {
-    const table = tableOf(1);
-    const getItem = jest.spyOn(table, 'getItem');
-    const report = await reshardItems(
-      beforeFirstUpdate(table, () => table.put({ ...key(0), status: { S: 'paid' } })),
-      byStatus,
-    );
-    expect(getItem.mock.calls).toMatchObject([[{ ConsistentRead: true }, {}]]);
-    expect(report.outcomes.moved).toBe(1);
-    expect(table.read(key(0))).toEqual({ ...key(0), status: { S: 'paid' }, shard: shardOf(0, 'paid') });
-  });
-
-  test('does not write an item that another writer fixes during the move', async () => {
-    const table = tableOf(1);
-    const written = { ...key(0), status: { S: 'sent' }, shard: shardOf(0), sum: { N: '6' } };
-    expect(
-      (
-        await reshardItems(
-          beforeFirstUpdate(table, () => table.put(written)),
-          byStatus,
-        )
-      ).outcomes.settled,
-    ).toBe(1);
-    expect(table.read(key(0))).toEqual(written);
-  });
-
-  test('keeps a change that another writer makes to another attribute during the move', async () => {
-    const table = tableOf(1);
-    await reshardItems(
-      beforeFirstUpdate(table, () => table.put({ ...table.read(key(0))!, sum: { N: '6' } })),
-      byStatus,
-    );
-    expect(table.read(key(0))).toMatchObject({ sum: { N: '6' }, shard: shardOf(0) });
-  });
+  test.each<[string, 'moved' | 'settled', ShardedIndexConfig, (table: FakeTable) => void, DynamoDbItem | undefined]>([
+    ['deletes it', 'settled', byStatus, (table) => table.delete(key(0)), undefined],
+    ['deletes it (an index over the whole table)', 'settled', byTime, (table) => table.delete(key(0)), undefined],
+    ['changes its value', 'moved', byStatus, (table) => table.put(paid), { ...paid, shard: shardOf(0, 'paid') }],
+    ['corrects its shard', 'settled', byStatus, (table) => table.put(fixed), fixed],
+    ['changes another attribute', 'moved', byStatus, (table) => table.put(changed), fixed],
+  ])(
+    'keeps the change of another writer to an item during the move: the writer %s – the item is %s',
+    async (_, outcome, config, change, expected) => {
+      const table = tableOf(1);
+      const getItem = jest.spyOn(table, 'getItem');
+      const { outcomes } = await reshardItems(
+        beforeFirstUpdate(table, () => change(table)),
+        config,
+      );
+      expect(outcomes).toEqual({ moved: 0, settled: 0, refused: 0, [outcome]: 1 });
+      expect(table.read(key(0))).toEqual(expected);
+      for (const [input] of getItem.mock.calls) expect(input).toMatchObject({ ConsistentRead: true });
+    },
+  );
 
   test.each(['ValidationException', 'ItemCollectionSizeLimitExceededException'])(
     'continues after an item that DynamoDB rejects with %s, and after a value of an invalid type',

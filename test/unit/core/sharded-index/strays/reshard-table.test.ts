@@ -1,12 +1,12 @@
 import {
   type DynamoDbItem,
   findStrays,
-  InvalidArgumentError,
   reshardItems,
   type ShardedTableConfig,
   type Stray,
   shardKeys,
 } from '../../../../../lib/core';
+import { serviceError } from '../../../../../lib/testing/service-error';
 import { VirtualClock } from '../../../../../lib/testing/virtual-clock';
 import { FakeTable } from '../../../../support/fakes/fake-table';
 import { invoices as articleTable } from '../../../../support/fakes/invoices';
@@ -175,29 +175,30 @@ describe('reshardItems – a table that is sharded by its own key', () => {
     expect(table.items.size).toBe(120);
   });
 
-  test('moves the current version of an item if another writer changes the item during the move', async () => {
-    const table = withOne();
-    beforeFirstTransaction(table, () => table.put({ ...stored(places(first)[1]!, '2'), note: { S: 'late' } }));
-    expect((await reshardItems(table, invoices, options)).outcomes).toEqual({ moved: 1, settled: 0, refused: 0 });
-    expect([...table.items.values()]).toEqual([{ ...stored(places(first)[0]!, '2'), note: { S: 'late' } }]);
-  });
+  const [target, source] = places(first) as [DynamoDbItem, DynamoDbItem];
+  const { changedAt: _, ...unversioned } = stored(source);
+  const late = { ...stored(source, '2'), note: { S: 'late' } };
+  const moveByHand = (table: FakeTable) => {
+    table.delete(source);
+    table.put(stored(target, '2'));
+  };
 
-  test.each<[string, (table: FakeTable) => void, DynamoDbItem[]]>([
-    ['deleted', (table) => table.delete(places(first)[1]!), []],
-    [
-      'put at its new key',
-      (table) => {
-        table.delete(places(first)[1]!);
-        table.put(stored(places(first)[0]!, '2'));
-      },
-      [stored(places(first)[0]!, '2')],
-    ],
-  ])('writes nothing for an item that another writer has %s during the move', async (_, action, expected) => {
-    const table = withOne();
-    beforeFirstTransaction(table, () => action(table));
-    expect((await reshardItems(table, invoices, options)).outcomes).toEqual({ moved: 0, settled: 1, refused: 0 });
-    expect([...table.items.values()]).toEqual(expected);
-  });
+  test.each<[string, 'moved' | 'settled', (table: FakeTable) => void, DynamoDbItem[], DynamoDbItem?]>([
+    ['changes it', 'moved', (table) => table.put(late), [{ ...late, ...target }]],
+    ['deletes it', 'settled', (table) => table.delete(source), []],
+    ['puts it at its new key', 'settled', moveByHand, [stored(target, '2')]],
+    ['adds the version attribute', 'moved', (table) => table.put(stored(source)), [stored(target)], unversioned],
+  ])(
+    'keeps the change of another writer to an item during the move: the writer %s – the item is %s',
+    async (_, outcome, change, expected, before = stored(source)) => {
+      const table = new FakeTable(invoices.tableKey);
+      table.put(before);
+      beforeFirstTransaction(table, () => change(table));
+      const { outcomes } = await reshardItems(table, invoices, options);
+      expect(outcomes).toEqual({ moved: 0, settled: 0, refused: 0, [outcome]: 1 });
+      expect([...table.items.values()]).toEqual(expected);
+    },
+  );
 
   test.each<[string, string | undefined]>([
     ['deleted', undefined],
@@ -217,15 +218,6 @@ describe('reshardItems – a table that is sharded by its own key', () => {
     };
     expect((await reshardItems(table, config, options)).outcomes).toEqual({ moved: 0, settled: 1, refused: 0 });
     expect(table.transactions).toEqual([]);
-  });
-
-  test('does not overwrite the change of another writer that adds the version attribute to an item', async () => {
-    const table = withOne();
-    const { changedAt: _, ...unversioned } = stored(places(first)[1]!);
-    table.put(unversioned);
-    beforeFirstTransaction(table, () => table.put({ ...unversioned, changedAt: { S: '1' } }));
-    await reshardItems(table, invoices, options);
-    expect([...table.items.values()]).toEqual([{ ...unversioned, ...places(first)[0]!, changedAt: { S: '1' } }]);
   });
 
   test('without a versionAttribute, detects a change of any attribute that the scan has read', async () => {
@@ -291,41 +283,33 @@ describe('reshardItems – a table that is sharded by its own key', () => {
     expect(table.items.size).toBe(3);
   });
 
-  test.each<[string, object, boolean]>([
-    ['a conflict with another transaction', { Code: 'TransactionConflict' }, true],
-    ['a throttled partition', { Code: 'ProvisionedThroughputExceeded' }, true],
-    ['a throttled account', { Code: 'ThrottlingError' }, true],
-    ['an item that DynamoDB rejects', { Code: 'ValidationError' }, false],
-  ])('sends a transaction again after the error %s only if a retry can help', async (_, reason, helps) => {
+  const cancelled = (Code: string) =>
+    Object.assign(serviceError('TransactionCanceledException', 'cancelled'), {
+      CancellationReasons: [{ Code: 'None' }, { Code }],
+    });
+
+  test.each<[string, Error, boolean]>([
+    ['a conflict with another transaction', cancelled('TransactionConflict'), true],
+    ['a throttled partition', cancelled('ProvisionedThroughputExceeded'), true],
+    ['a throttled account', cancelled('ThrottlingError'), true],
+    ['a transaction in progress', serviceError('TransactionInProgressException'), true],
+    ['an item that DynamoDB rejects', cancelled('ValidationError'), false],
+  ])('sends a transaction again after the error %s only if a retry can help', async (_, error, helps) => {
     const table = withOne();
     const transact = table.transactWriteItems.bind(table);
     let failures = 2;
-    table.transactWriteItems = async (input) => {
-      if (failures-- <= 0) return transact(input);
-      const CancellationReasons = [{ Code: 'None' }, reason];
-      throw Object.assign(new Error('cancelled'), { name: 'TransactionCanceledException', CancellationReasons });
-    };
+    table.transactWriteItems = async (input) => (failures-- > 0 ? Promise.reject(error) : transact(input));
     const settled: unknown[] = [];
     const onStray = (_: Stray, ...outcome: unknown[]): void => void settled.push(outcome);
     await reshardItems(table, invoices, { ...options, backoffBaseMs: 0, onStray });
     expect(settled).toEqual([helps ? ['moved', undefined] : ['refused', 'cancelled']]);
   });
 
-  test('sends a transaction again if DynamoDB responds that the transaction is still in progress', async () => {
-    const table = withOne();
-    const inProgress = Object.assign(new Error('in progress'), { name: 'TransactionInProgressException' });
-    const transact = table.transactWriteItems.bind(table);
-    let failures = 2;
-    table.transactWriteItems = async (input) => (failures-- > 0 ? Promise.reject(inProgress) : transact(input));
-    const { outcomes } = await reshardItems(table, invoices, { ...options, backoffBaseMs: 0 });
-    expect(outcomes.moved).toBe(1);
-  });
-
   test('throws if DynamoDB cancels a transaction without a reason', async () => {
     const table = withOne();
-    const cancelled = Object.assign(new Error('cancelled'), { name: 'TransactionCanceledException' });
-    table.transactWriteItems = () => Promise.reject(cancelled);
-    await expect(reshardItems(table, invoices, options)).rejects.toMatchObject({ cause: cancelled });
+    const cause = serviceError('TransactionCanceledException');
+    table.transactWriteItems = () => Promise.reject(cause);
+    await expect(reshardItems(table, invoices, options)).rejects.toMatchObject({ cause });
   });
 
   test('rejects each item whose transaction is invalid, and continues', async () => {
@@ -347,15 +331,10 @@ describe('reshardItems – a table that is sharded by its own key', () => {
     expect(clock.nowMs).toBeLessThanOrEqual(24_000);
   });
 
-  test.each<[string, object]>([
-    ['no versionAttribute', {}],
-    ['a key attribute as versionAttribute', { versionAttribute: 'ClientTransactionId' }],
-    ['a number as versionAttribute', { versionAttribute: 5 }],
-  ])('rejects %s before it reads', async (_, given) => {
+  test.each([undefined, 'ClientTransactionId', 5])('rejects the versionAttribute %j before it reads', async (given) => {
     const table = grown();
-    const refused = reshardItems(table, invoices, given as never);
-    await expect(refused).rejects.toThrow(InvalidArgumentError);
-    await expect(reshardItems(table, invoices, given as never)).rejects.toThrow('versionAttribute must be');
+    const moving = reshardItems(table, invoices, { versionAttribute: given as never });
+    await expect(moving).rejects.toThrow('[INVALID_ARGUMENT] versionAttribute must be');
     expect(table.scans).toEqual([]);
   });
 });

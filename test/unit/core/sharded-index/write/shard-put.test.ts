@@ -1,5 +1,6 @@
 import {
   InvalidArgumentError,
+  type ItemChanges,
   type ShardedIndexConfig,
   type ShardedTableConfig,
   shardAttributes,
@@ -79,34 +80,23 @@ describe('shardPut', () => {
     expect(shardPut([shrinks], order)).toEqual(shardPut([byStatus], order));
   });
 
-  test.each<[string, () => unknown, string]>([
+  test.each<[message: string, call: () => unknown]>([
     [
-      'an index by the attribute that holds the shard of the table',
-      () => shardPut([{ ...byStatus, valueAttribute: 'day' }, ordersOfDay], { day: '2026-11-21', orderId: 'o-1' }),
       'config.valueAttribute must be another attribute than day, which holds the shard of the table, got "day"',
+      () => shardPut([{ ...byStatus, valueAttribute: 'day' }, ordersOfDay], { day: '2026-11-21', orderId: 'o-1' }),
     ],
+    ['config.tableKey must be', () => shardBatches([{ ...byStatus, tableKey: [] }], { delete: [key] })],
     [
-      'deletes with an invalid configuration',
-      () => shardBatches([{ ...byStatus, tableKey: [] }], { delete: [key] }),
-      'config.tableKey must be',
-    ],
-    [
-      'an update of an attribute that decides the shard of a table',
-      () => shardUpdate([{ ...ordersOfDay, shardedBy: ['client'] }], { ...key, day: 'd#0' }, { set: { client: 'c' } }),
       'and attributes that decide the shard of a table, got "client"',
+      () => shardUpdate([{ ...ordersOfDay, shardedBy: ['client'] }], { ...key, day: 'd#0' }, { set: { client: 'c' } }),
     ],
-    ['no configuration', () => shardPut([], order), 'configs must be configurations of one table, at least one'],
+    ['configs must be configurations of one table, at least one', () => shardPut([], order)],
+    ['got ["Orders","Jobs"]', () => shardPut([byStatus, { ...byTime, tableName: 'Jobs' }], order)],
     [
-      'configurations of two tables',
-      () => shardPut([byStatus, { ...byTime, tableName: 'Jobs' }], order),
-      'got ["Orders","Jobs"]',
-    ],
-    [
-      'a placeholder that starts with evenShards',
-      () => shardPut([byStatus], order, { ExpressionAttributeValues: { ':evenShards0': 1 } }),
       'expression.ExpressionAttributeValues must be keyed by placeholders that do not start with evenShards',
+      () => shardPut([byStatus], order, { ExpressionAttributeValues: { ':evenShards0': 1 } }),
     ],
-  ])('rejects %s', (_, call, message) => {
+  ])('rejects invalid arguments: %s', (message, call) => {
     expect(call).toThrow(InvalidArgumentError);
     expect(call).toThrow(message);
   });
@@ -214,23 +204,33 @@ describe('shardUpdate with an expression of the caller', () => {
     expect(shardUpdate([ordersOfDay], place, {}, expression).UpdateExpression).toBe('SET amount = :five');
   });
 
-  test.each<[string, object, string, string]>([
-    ['a change of the value of an index', {}, 'SET #s = :x', 'do not change keys, shards or values of indexes'],
-    ['a change of a part of the value', {}, 'REMOVE status.x', 'do not change keys, shards or values of indexes'],
-    ['a change of a shard', {}, 'SET statusShard = :x', 'do not change keys, shards or values of indexes'],
-    ['a change of the key', {}, 'REMOVE orderId', 'do not change keys, shards or values of indexes'],
+  test.each<[string, string[], ItemChanges?]>([
     [
-      'a change of an attribute that is also in changes',
-      { set: { note: 1 } },
-      'ADD note :one',
-      'attributes that are not in changes',
+      'do not change keys, shards or values of indexes',
+      [
+        'SET #s = :x',
+        'REMOVE status.x',
+        'SET statusShard = :x',
+        'REMOVE orderId',
+        'REMOVE#s',
+        'SET#s=:n',
+        'REMOVE a,status',
+      ],
     ],
-    ['no clause', {}, 'version = :one', 'SET, REMOVE, ADD and DELETE clauses'],
-    ['a clause twice', {}, 'SET a = :x SET b = :x', 'SET, REMOVE, ADD and DELETE clauses'],
-    ['a comma before the next clause', {}, 'SET a = :x, REMOVE b', 'SET, REMOVE, ADD and DELETE clauses'],
-  ])('rejects an expression with %s', (_, changes, UpdateExpression, message) => {
-    const expression = { UpdateExpression, ExpressionAttributeNames: { '#s': 'status' } };
-    expect(() => shardUpdate([byStatus], key, changes, expression)).toThrow(InvalidArgumentError);
-    expect(() => shardUpdate([byStatus], key, changes, expression)).toThrow(message);
+    ['attributes that are not in changes', ['ADD note :one'], { set: { note: 1 } }],
+    [
+      'SET, REMOVE, ADD and DELETE clauses',
+      [
+        ...['version = :one', 'SET a = :x SET b = :x', 'SET a = :x, REMOVE b'],
+        ...['SET add = :n', 'SET note = (:n', 'ADD note', 'SET note = "text"'],
+      ],
+    ],
+  ])('rejects update expressions with the error "%s": %j', (message, expressions, changes = {}) => {
+    for (const UpdateExpression of expressions) {
+      const expression = { UpdateExpression, ExpressionAttributeNames: { '#s': 'status' } };
+      const update = () => shardUpdate([byStatus], key, changes, expression);
+      expect(update).toThrow(InvalidArgumentError);
+      expect(update).toThrow(message);
+    }
   });
 });

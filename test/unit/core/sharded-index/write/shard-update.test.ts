@@ -141,29 +141,6 @@ describe('shardUpdate', () => {
     expect(update).toThrow(message);
   });
 
-  test.each(['SET note = :n REMOVE#s', 'SET#s=:n', 'REMOVE note,status'])(
-    'rejects the expression %j, because it changes the value of an index',
-    (UpdateExpression) => {
-      const expression = {
-        UpdateExpression,
-        ExpressionAttributeNames: { '#s': 'status' },
-        ExpressionAttributeValues: { ':n': 1 },
-      };
-      expect(() => shardUpdate([byStatus], key, {}, expression)).toThrow(
-        'expression.UpdateExpression must be clauses that do not change keys, shards or values of indexes',
-      );
-    },
-  );
-
-  test.each(['SET note = :n, REMOVE owner', 'SET add = :n', 'SET note = (:n', 'ADD note', 'SET note = "text"'])(
-    'rejects the expression %j, which DynamoDB rejects too',
-    (UpdateExpression) => {
-      expect(() => shardUpdate([byStatus], key, {}, { UpdateExpression })).toThrow(
-        'expression.UpdateExpression must be SET, REMOVE, ADD and DELETE clauses',
-      );
-    },
-  );
-
   test.each([
     'SET note = note - :n',
     'SET note = (note + :n) - :m',
