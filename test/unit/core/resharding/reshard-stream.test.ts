@@ -35,8 +35,8 @@ function setUp(options: Partial<FakeControlPlaneOptions> = {}) {
     timeOfDay: () => clock.now(),
     onProgress: (step: ReshardProgress) => void progress.push(step),
   };
-  const reshard = (shardCount: number) =>
-    clock.runUntil(reshardStream(kinesis, { streamName: 'Events', shardCount }, time));
+  const reshard = (shardCount: number, options: Partial<Parameters<typeof reshardStream>[2]> = {}) =>
+    clock.runUntil(reshardStream(kinesis, { streamName: 'Events', shardCount }, { ...time, ...options }));
   return { clock, kinesis, progress, reshard, time };
 }
 
@@ -84,12 +84,10 @@ describe('reshardStream', () => {
   });
 
   test('throws the reason of its aborted signal before it sends the next request', async () => {
-    const { kinesis, clock, time } = setUp({ shardCount: 4 });
+    const { kinesis, reshard } = setUp({ shardCount: 4 });
     const ending = new AbortController();
     const onProgress = () => ending.abort(new Error('no more time'));
-    const target = { streamName: 'Events', shardCount: 8 };
-    const reshard = reshardStream(kinesis, target, { ...time, onProgress, signal: ending.signal });
-    await expect(clock.runUntil(reshard)).rejects.toThrow('no more time');
+    await expect(reshard(8, { onProgress, signal: ending.signal })).rejects.toThrow('no more time');
     expect(kinesis.calls.filter((call) => call === 'describeStreamSummary')).toHaveLength(1);
   });
 
@@ -118,18 +116,17 @@ describe('reshardStream', () => {
   );
 
   test(
-    'makes the shards of any stream even, although requests fail',
+    'makes the shards of any stream even, although requests fail or the list of shards is outdated',
     async () => {
       const count = fc.option(fc.integer({ min: 1, max: 30 }), { freq: 2, nil: undefined });
-      const runs = fc.record({ start: anyRanges, count, seed: fc.integer() });
+      const runs = fc.record({ start: anyRanges, count, seed: fc.integer(), isOutdated: fc.boolean() });
       await fc.assert(
-        fc.asyncProperty(runs, async ({ start, count: to = start.length, seed }) => {
+        fc.asyncProperty(runs, async ({ start, count: to = start.length, seed, isOutdated }) => {
           const random = seededRandom(seed);
           const callFate = (): CallFate => (random() < 0.1 ? failures[Math.floor(random() * 3)]! : 'answered');
-          const { kinesis, clock, time } = setUp({ ranges: start, callFate, roundTripMs: () => 0 });
-          await clock.runUntil(
-            untilItSucceeds(() => reshardStream(kinesis, { streamName: 'Events', shardCount: to }, time)),
-          );
+          const fault = isOutdated ? { listShardsAgeMs: () => random() * 15_000, reshardStepMs: 300 } : { callFate };
+          const { kinesis, reshard } = setUp({ ranges: start, roundTripMs: () => 0, ...fault });
+          await untilItSucceeds(() => reshard(to));
           expect(kinesis.openShards).toHaveLength(to);
           expect(skewOf(ranges(kinesis))).toBeLessThanOrEqual(MAX_SKEW);
         }),
@@ -299,27 +296,6 @@ describe('the shard quota of the account', () => {
   );
 });
 
-describe('an outdated list of shards', () => {
-  test('reshardStream lists the shards again, and each of 60 streams has even shards at the end', async () => {
-    const walks = fc.record({ start: anyRanges, to: fc.integer({ min: 1, max: 30 }), seed: fc.integer() });
-    await fc.assert(
-      fc.asyncProperty(walks, async ({ start, to, seed }) => {
-        const random = seededRandom(seed);
-        const { kinesis, reshard } = setUp({
-          ranges: start,
-          roundTripMs: () => 0,
-          listShardsAgeMs: () => random() * 15_000,
-          reshardStepMs: 300,
-        });
-        await reshard(to);
-        expect(kinesis.openShards).toHaveLength(to);
-        expect(skewOf(ranges(kinesis))).toBeLessThanOrEqual(MAX_SKEW);
-      }),
-      { numRuns: 60 },
-    );
-  }, 60_000);
-});
-
 describe('a reconciliation to a shard count that is no longer current', () => {
   const TEN_SECONDS = 10_000;
 
@@ -391,9 +367,8 @@ describe('a reconciliation to a shard count that is no longer current', () => {
     ['continues after its own update to an intermediate count', {}],
   ])('%s', async (_, options) => {
     const start = rangesBetween([1n, 2n, 3n, 4n, 5n, 6n, 7n].map((place) => place * 4n));
-    const { kinesis, clock, time } = setUp({ ranges: start, ...options });
-    const target = { streamName: 'Events', shardCount: 8 };
-    await clock.runUntil(reshardStream(kinesis, target, { ...time, yieldsToOthers: true }));
+    const { kinesis, reshard } = setUp({ ranges: start, ...options });
+    await reshard(8, { yieldsToOthers: true });
     expectEven(kinesis, 8);
   });
 
