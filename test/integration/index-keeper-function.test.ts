@@ -1,6 +1,3 @@
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { text } from 'node:stream/consumers';
 import type { AttributeValue } from '@aws-sdk/client-dynamodb';
 import { keeperOf } from '../../bin/doctor/keeper-state';
 import {
@@ -14,39 +11,36 @@ import { adaptiveConfig } from '../support/fakes/adaptive-config';
 import { streamArnOf } from '../support/fakes/streamed-table';
 import { createKeyedTable } from '../support/keyed-table';
 import { LambdaFunction } from '../support/lambda-function';
+import { type LoopbackServer, sendJson, startServer } from '../support/loopback-server';
 
 /** The bundled function of a keeper of an index with adaptive counts. */
 
 const { dynamoDb, endpoint } = dynaliteForTests();
 const MINUTE_MS = 60_000;
 
-let server: Server;
+let server: LoopbackServer;
 /** The number of corrections that the server throttles. */
 let throttles = 0;
 let keeper: LambdaFunction;
 let log = '';
 
 beforeAll(async () => {
-  server = createServer(async (request, response) => {
-    const body = await text(request);
+  server = await startServer(async (response, body, request) => {
     const isCorrection =
       String(request.headers['x-amz-target']).endsWith('UpdateItem') && JSON.parse(body).TableName === 'orders';
     if (isCorrection && throttles-- > 0) {
       const resource = 'arn:aws:dynamodb:us-east-1:111122223333:table/orders/index/byStatus';
       const ThrottlingReasons = [{ reason: 'IndexWriteKeyRangeThroughputExceeded', resource }];
-      response.writeHead(400, { 'content-type': 'application/x-amz-json-1.0' });
-      response.end(JSON.stringify({ __type: 'ThrottlingException', message: 'hot', ThrottlingReasons }));
-      return;
+      return sendJson(response, { __type: 'ThrottlingException', message: 'hot', ThrottlingReasons });
     }
     const { 'content-length': _, ...headers } = request.headers as Record<string, string>;
     const answer = await fetch(endpoint(), { method: 'POST', headers, body });
     response.writeHead(answer.status, { 'content-type': 'application/x-amz-json-1.0' });
     response.end(await answer.text());
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   keeper = await LambdaFunction.start({
     name: 'index-keeper',
-    endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    endpoint: server.endpoint,
     environment: {
       [INDEXES]: JSON.stringify({ [adaptiveConfig.indexName]: adaptiveConfig }),
       [KEEPER_TABLE_NAME]: 'Keeper',
@@ -60,8 +54,7 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(async () => {
   await keeper?.stop();
-  server.closeAllConnections();
-  server.close();
+  server.stop();
 });
 
 let records = 0;

@@ -1,17 +1,22 @@
 import type { Client } from 'pg';
-import { deaggregate, OrderedProducer } from '../../lib/core';
-import { systemClock } from '../../lib/core/kernel/clock';
 import { migrateOutbox, OutboxRelay, type RecordSink } from '../../lib/core/outbox';
 import type { TunedRelayOptions } from '../../lib/core/outbox/relay-options';
-import { FakeKinesis } from '../../lib/testing/fake-kinesis';
+import type { FakeKinesis } from '../../lib/testing/fake-kinesis';
 import { seededRandom } from '../../lib/testing/seeded-random';
-import type { VirtualClock } from '../../lib/testing/virtual-clock';
 import { describeOnPostgres } from '../support/postgres/describe-on-postgres';
 import { PostgresServer } from '../support/postgres/postgres-server';
+import {
+  producerFor,
+  FAST as QUICK,
+  RunningRelays,
+  realTimeKinesis,
+  recordsIn,
+  textsIn,
+  until,
+} from '../support/postgres/relays';
 import { tuned } from '../support/postgres/tuned';
 
-const FAST: TunedRelayOptions = { leaseMs: 20, saveMs: 20, retryMs: 20, pollMs: 50, rotateMs: 50 };
-const DEADLINE_MS = 15_000;
+const FAST: TunedRelayOptions = { ...QUICK, rotateMs: 50 };
 
 describeOnPostgres('an outbox in a shared database', () => {
   let server: PostgresServer;
@@ -20,7 +25,7 @@ describeOnPostgres('an outbox in a shared database', () => {
   let databases = 0;
   let kinesis: FakeKinesis;
   let reconnects = 0;
-  const abort: AbortController[] = [];
+  const relays = new RunningRelays();
   const connections: Client[] = [];
 
   beforeAll(async () => {
@@ -36,11 +41,11 @@ describeOnPostgres('an outbox in a shared database', () => {
     owner = await connect('postgres');
     await migrateOutbox(owner);
     await owner.query("SELECT outbox.grant_put('writer'), outbox.grant_relay('relay')");
-    kinesis = new FakeKinesis({ clock: systemClock as unknown as VirtualClock, shardCount: 16 });
+    kinesis = realTimeKinesis({ shardCount: 16 });
     reconnects = 0;
   });
   afterEach(async () => {
-    for (const each of abort.splice(0)) each.abort();
+    await relays.stop();
     await Promise.all(connections.splice(0).map((connection) => connection.end()));
   });
 
@@ -53,29 +58,17 @@ describeOnPostgres('an outbox in a shared database', () => {
     return connection;
   }
 
-  function start(options: TunedRelayOptions = {}): Promise<unknown> {
-    const ending = new AbortController();
-    abort.push(ending);
-    const producer = new OrderedProducer(kinesis, { streamName: 'Events', aggregation: true });
+  function start(): Promise<unknown> {
     const onReconnect = () => {
       reconnects += 1;
     };
-    const ended = new OutboxRelay(server.pool(urlOf('relay')), producer, { ...FAST, onReconnect, ...options }).run({
-      signal: ending.signal,
-    });
-    ended.catch(() => {});
-    return ended;
+    const options = { ...FAST, onReconnect };
+    return relays.start(new OutboxRelay(server.pool(urlOf('relay')), producerFor(kinesis), options)).ended;
   }
 
-  const records = () => kinesis.records().flatMap((record) => deaggregate(record));
+  const records = () => recordsIn(kinesis);
   const count = async (table: string) =>
     (await owner.query(`SELECT count(*)::int AS rows FROM outbox.${table}`)).rows[0].rows;
-
-  async function until(isTrue: () => boolean | Promise<boolean>): Promise<void> {
-    for (const end = Date.now() + DEADLINE_MS; Date.now() < end; await systemClock.sleep(10))
-      if (await isTrue()) return;
-    throw new Error('the condition did not become true in time');
-  }
 
   test('works if a publication for all tables exists before the relay starts, or is created while the relay runs', async () => {
     await owner.query('CREATE PUBLICATION everything FOR ALL TABLES');
@@ -136,15 +129,8 @@ describeOnPostgres('an outbox in a shared database', () => {
         return found;
       }) as never;
     });
-    const ending = new AbortController();
-    abort.push(ending);
-    const producer = new OrderedProducer(kinesis, { streamName: 'Events', aggregation: true });
-    const relay = new OutboxRelay(
-      pool,
-      { ['t'.repeat(256)]: producer },
-      tuned({ ...FAST, batchBytes: 500_000, envelope: { cloudEvents: { source: '/s' } } }),
-    );
-    relay.run({ signal: ending.signal }).catch(() => {});
+    const options = tuned({ ...FAST, batchBytes: 500_000, envelope: { cloudEvents: { source: '/s' } } });
+    relays.start(new OutboxRelay(pool, { ['t'.repeat(256)]: producerFor(kinesis) }, options));
     await until(() => records().length === 60);
     // A row has 16,384 bytes of headers, 506 to 511 bytes of key, 1,024 bytes of type, 256 bytes of topic and 1 byte of data.
     expect(Math.max(...batches)).toBe(Math.ceil(500_000 / (16_384 + 507 + 1_024 + 256 + 1)));
@@ -180,12 +166,9 @@ describeOnPostgres('an outbox in a shared database', () => {
         return { delivered: 0, rejected: 0 };
       },
     };
-    const run = (): { abort: AbortController; ended: Promise<unknown> } => {
-      const ending = new AbortController();
-      abort.push(ending);
+    const run = () => {
       const options = { ...FAST, batchRows: 1 + Math.floor(random() * 30), mostParkedKeys: 20 };
-      const relay = new OutboxRelay(server.pool(urlOf('relay')), stream, options);
-      return { abort: ending, ended: relay.run({ signal: ending.signal }) };
+      return relays.start(new OutboxRelay(server.pool(urlOf('relay')), stream, options));
     };
     const keys = Array.from({ length: 60 }, (_, index) => `rejected ${index}`);
     let relay = run();
@@ -199,14 +182,12 @@ describeOnPostgres('an outbox in a shared database', () => {
       await put([[`accepted ${round}`, 1]]);
       await until(() => sent.has(`accepted ${round}`));
       if (random() < 0.5) continue;
-      relay.abort.abort();
-      await relay.ended;
+      await relay.stop();
       relay = run();
     }
     isAccepting = true;
     await until(() => [...sent.values()].flat().length >= 4 * (3 * keys.length + 1));
-    relay.abort.abort();
-    await relay.ended;
+    await relay.stop();
     const inOrder = Array.from({ length: 12 }, (_, index) => index + 1);
     for (const key of keys) expect([key, sent.get(key)]).toEqual([key, inOrder]);
     expect([await count('parked'), await count('rejected')]).toEqual([0, 0]);
@@ -229,17 +210,10 @@ describeOnPostgres('an outbox in a shared database', () => {
     };
     const rejected = new Set<string>();
     const onRejected = ({ partitionKey }: { partitionKey: string }): void => void rejected.add(partitionKey);
-    const ending = new AbortController();
-    abort.push(ending);
-    const relay = new OutboxRelay(
-      server.pool(urlOf('relay')),
-      stream,
-      tuned({ ...FAST, batchBytes: 100_000, onRejected }),
-    );
-    const ended = relay.run({ signal: ending.signal });
+    const options = tuned({ ...FAST, batchBytes: 100_000, onRejected });
+    const relay = relays.start(new OutboxRelay(server.pool(urlOf('relay')), stream, options));
     await until(() => rejected.size === 40);
-    ending.abort();
-    await ended;
+    await relay.stop();
     expect(Math.max(...rowsOfPuts)).toBe(1);
   });
 
@@ -309,11 +283,7 @@ describeOnPostgres('an outbox in a shared database', () => {
     expect(rows.map(({ data }) => data)).toEqual(expected);
     start();
     await until(() => records().length === expected.length);
-    expect(
-      records()
-        .map(({ data }) => Buffer.from(data).toString())
-        .toSorted(),
-    ).toEqual(expected.toSorted());
+    expect(textsIn(kinesis).toSorted()).toEqual(expected.toSorted());
   });
 
   test('stores bytes that are not UTF-8, with each function that puts events', async () => {

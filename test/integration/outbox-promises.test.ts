@@ -1,5 +1,4 @@
 import type { Client, Pool } from 'pg';
-import { deaggregate, OrderedProducer } from '../../lib/core';
 import { type Clock, systemClock } from '../../lib/core/kernel/clock';
 import {
   migrateOutbox,
@@ -10,14 +9,20 @@ import {
 } from '../../lib/core/outbox';
 import { applyMigrations, migration } from '../../lib/core/outbox/outbox-migrations';
 import type { TunedRelayOptions } from '../../lib/core/outbox/relay-options';
-import { FakeKinesis } from '../../lib/testing/fake-kinesis';
-import type { VirtualClock } from '../../lib/testing/virtual-clock';
+import type { FakeKinesis } from '../../lib/testing/fake-kinesis';
 import { describeOnPostgres } from '../support/postgres/describe-on-postgres';
 import { PostgresServer } from '../support/postgres/postgres-server';
+import {
+  FAST,
+  producerFor,
+  RunningRelays,
+  realTimeKinesis,
+  recordsIn,
+  textsIn,
+  until,
+} from '../support/postgres/relays';
 import { withoutDuplicates } from '../support/without-duplicates';
 
-const FAST: TunedRelayOptions = { leaseMs: 20, saveMs: 20, retryMs: 20, pollMs: 50, onReconnect: () => {} };
-const DEADLINE_MS = 15_000;
 const HURRY = 120;
 
 describeOnPostgres('an outbox on PostgreSQL', () => {
@@ -26,7 +31,7 @@ describeOnPostgres('an outbox on PostgreSQL', () => {
   let client: Client;
   let pool: Pool;
   let kinesis: FakeKinesis;
-  const relays: { abort: AbortController; ended: Promise<unknown> }[] = [];
+  const relays = new RunningRelays();
 
   beforeAll(async () => {
     server = await PostgresServer.start();
@@ -38,40 +43,21 @@ describeOnPostgres('an outbox on PostgreSQL', () => {
     client = await server.connect(url);
     await client.query('DROP SCHEMA IF EXISTS outbox CASCADE');
     await migrateOutbox(client);
-    kinesis = newKinesis();
+    kinesis = realTimeKinesis();
   });
   afterEach(async () => {
     await stopAll();
     await client.end();
   });
 
-  const newKinesis = () => new FakeKinesis({ clock: systemClock as unknown as VirtualClock, shardCount: 1 });
-  const producerFor = (stream: FakeKinesis) => new OrderedProducer(stream, { streamName: 'Events', aggregation: true });
   const relayTo = (stream: FakeKinesis, options: TunedRelayOptions = {}) =>
     new OutboxRelay(pool, producerFor(stream), { ...FAST, ...options });
 
-  function start(relay = relayTo(kinesis)): Promise<unknown> {
-    const abort = new AbortController();
-    const ended = relay.run({ signal: abort.signal });
-    ended.catch(() => {});
-    relays.push({ abort, ended });
-    return ended;
-  }
-
-  async function stopAll(): Promise<void> {
-    for (const { abort } of relays) abort.abort();
-    await Promise.allSettled(relays.splice(0).map(({ ended }) => ended));
-  }
-
-  const records = (stream = kinesis) => stream.records().flatMap((record) => deaggregate(record));
-  const texts = (stream = kinesis) => records(stream).map(({ data }) => Buffer.from(data).toString());
+  const start = (relay = relayTo(kinesis)): Promise<unknown> => relays.start(relay).ended;
+  const stopAll = () => relays.stop();
+  const records = () => recordsIn(kinesis);
+  const texts = (stream = kinesis) => textsIn(stream);
   const one = async (sql: string, values: unknown[] = []) => (await client.query(sql, values)).rows[0];
-
-  async function until(isTrue: () => boolean | Promise<boolean>): Promise<void> {
-    for (const end = Date.now() + DEADLINE_MS; Date.now() < end; await systemClock.sleep(10))
-      if (await isTrue()) return;
-    throw new Error('the condition did not become true in time');
-  }
 
   async function relayed(count: number): Promise<void> {
     start();
@@ -260,7 +246,7 @@ describeOnPostgres('an outbox on PostgreSQL', () => {
       ['of a time', { sentFrom: new Date(Date.now() - 60_000), sentBefore: new Date(Date.now() + 600_000) }, 12],
       ['of a time without rows', { sentBefore: new Date(0) }, 0],
     ])('replay sends the rows %s to another stream', async (_, options, count) => {
-      const other = newKinesis();
+      const other = realTimeKinesis();
       expect(await relayTo(other, { batchRows: 2 }).replay(options)).toBe(count);
       expect(texts(other)).toHaveLength(count);
     });
@@ -275,7 +261,7 @@ describeOnPostgres('an outbox on PostgreSQL', () => {
 
     test('replay does not send waiting rows', async () => {
       await client.query("SELECT outbox.put('a', 'waits')");
-      const other = newKinesis();
+      const other = realTimeKinesis();
       await relayTo(other).replay();
       expect(texts(other)).not.toContain('waits');
     });

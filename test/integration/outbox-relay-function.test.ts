@@ -1,7 +1,3 @@
-import { once } from 'node:events';
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { json } from 'node:stream/consumers';
 import type { Client } from 'pg';
 import { deaggregate } from '../../lib/core';
 import {
@@ -15,6 +11,7 @@ import {
 } from '../../lib/core/contract/function-environment';
 import { migrateOutbox } from '../../lib/core/outbox';
 import { LambdaFunction } from '../support/lambda-function';
+import { type LoopbackServer, putRecordsOutput, SECRET, startJsonService } from '../support/loopback-server';
 import { describeOnPostgres } from '../support/postgres/describe-on-postgres';
 import { PostgresServer } from '../support/postgres/postgres-server';
 
@@ -30,7 +27,7 @@ interface PutRecords {
 
 describeOnPostgres('the relay function with a stream for each topic and CloudEvents', () => {
   let server: PostgresServer;
-  let aws: Server;
+  let aws: LoopbackServer;
   let client: Client;
   let relay: LambdaFunction;
   const puts: PutRecords[] = [];
@@ -39,15 +36,14 @@ describeOnPostgres('the relay function with a stream for each topic and CloudEve
     server = await PostgresServer.start();
     client = await server.connect(await server.createDatabase('topics'));
     await migrateOutbox(client);
-    aws = createServer(async (request, response) => {
-      const input = (await json(request)) as Partial<PutRecords>;
-      response.setHeader('content-type', 'application/x-amz-json-1.1');
-      response.end(JSON.stringify(responseTo(input)));
-    }).listen(0, '127.0.0.1');
-    await once(aws, 'listening');
+    aws = await startJsonService((operation, input) => {
+      if (operation === 'GetSecretValue') return SECRET;
+      puts.push(input);
+      return putRecordsOutput(input);
+    });
     relay = await LambdaFunction.start({
       name: 'outbox-relay',
-      endpoint: `http://127.0.0.1:${(aws.address() as AddressInfo).port}`,
+      endpoint: aws.endpoint,
       environment: {
         [STREAMS]: JSON.stringify({ repositories: { streamName: 'one' }, invoices: { streamName: 'another' } }),
         [CLOUD_EVENTS]: JSON.stringify({ source: '/shop', defaultType: 'changed' }),
@@ -61,18 +57,10 @@ describeOnPostgres('the relay function with a stream for each topic and CloudEve
   }, 90_000);
   afterAll(async () => {
     await relay?.stop();
-    aws?.close();
-    aws?.closeAllConnections();
+    aws?.stop();
     await client?.end();
     await server?.stop();
   });
-
-  function responseTo({ StreamName, Records }: Partial<PutRecords>): object {
-    if (Records === undefined) return { SecretString: JSON.stringify({ username: 'postgres', password: 'postgres' }) };
-    puts.push({ StreamName: StreamName!, Records });
-    const Results = Records.map((_, index) => ({ ShardId: 'shardId-0', SequenceNumber: String(index) }));
-    return { FailedRecordCount: 0, Records: Results };
-  }
 
   const eventsOf = (streamName: string) =>
     puts

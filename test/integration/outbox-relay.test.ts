@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { type Client, Pool, type PoolClient } from 'pg';
-import { deaggregate, OrderedProducer, type PutRecordsInput } from '../../lib/core';
+import { OrderedProducer, type PutRecordsInput } from '../../lib/core';
 import { systemClock } from '../../lib/core/kernel/clock';
 import {
   migrateOutbox,
@@ -13,31 +13,32 @@ import {
   type PostgresClient,
   type PostgresPool,
   type PostgresQuery,
-  type RelaySummary,
 } from '../../lib/core/outbox';
 import { Connection } from '../../lib/core/outbox/connection';
 import { WITHOUT_ENVELOPE } from '../../lib/core/outbox/envelope';
 import { KeyRanges } from '../../lib/core/outbox/key-ranges';
 import { NewRows } from '../../lib/core/outbox/new-rows';
-import type { TunedRelayOptions } from '../../lib/core/outbox/relay-options';
 import { relaySettings } from '../../lib/core/outbox/relay-options';
 import { RelaySession } from '../../lib/core/outbox/relay-session';
 import { noRelaySummary } from '../../lib/core/outbox/relay-summary';
 import type { StatementName } from '../../lib/core/outbox/sql-text';
 import { Statements } from '../../lib/core/outbox/statements';
-import { FakeKinesis, type FakeKinesisOptions } from '../../lib/testing/fake-kinesis';
-import type { VirtualClock } from '../../lib/testing/virtual-clock';
+import type { FakeKinesis, FakeKinesisOptions } from '../../lib/testing/fake-kinesis';
 import { describeOnPostgres } from '../support/postgres/describe-on-postgres';
 import { statementName } from '../support/postgres/outbox-statements';
 import { PostgresServer } from '../support/postgres/postgres-server';
+import {
+  FAST,
+  RunningRelays,
+  producerFor as realProducer,
+  realTimeKinesis,
+  recordsIn,
+  textsIn as seen,
+  until,
+} from '../support/postgres/relays';
 import { tuned } from '../support/postgres/tuned';
 
 const statementsOn = (client: PostgresClient) => new Statements(new Connection(client, { ms: 5_000 }), 'outbox');
-
-/** The fake expects a virtual clock. These tests give it the real clock. */
-const clock = systemClock as unknown as VirtualClock;
-
-const FAST: TunedRelayOptions = { leaseMs: 20, saveMs: 20, retryMs: 20, pollMs: 200 };
 
 /** The first SQL example after a heading of the outbox guide. */
 function statementOfGuide(heading: string): string {
@@ -52,7 +53,7 @@ describeOnPostgres('OutboxRelay on PostgreSQL', () => {
   let url: string;
   let pool: Pool;
   let client: Client;
-  const running: { abort: AbortController; ended: Promise<unknown> }[] = [];
+  const relays = new RunningRelays();
 
   beforeAll(async () => {
     server = await PostgresServer.start();
@@ -67,52 +68,24 @@ describeOnPostgres('OutboxRelay on PostgreSQL', () => {
     await migrateOutbox(client);
   });
   afterEach(async () => {
-    for (const { abort } of running) abort.abort();
-    await Promise.allSettled(running.splice(0).map(({ ended }) => ended));
+    await relays.stop();
     await client.end();
   });
 
-  const fakeKinesis = (options: Partial<FakeKinesisOptions> = {}) =>
-    new FakeKinesis({ clock, shardCount: 2, ...options });
-  const producerFor = (kinesis: FakeKinesis, aggregation = true) =>
-    new OrderedProducer(kinesis, { streamName: 'Events', aggregation, backoffBaseMs: 1, maxAttempts: 3 });
+  const fakeKinesis = (options: Partial<FakeKinesisOptions> = {}) => realTimeKinesis({ shardCount: 2, ...options });
+  const producerFor = (kinesis: FakeKinesis) => realProducer(kinesis, { backoffBaseMs: 1, maxAttempts: 3 });
+  const start = relays.start.bind(relays);
 
-  function start(
-    relay: OutboxRelay,
-    options: { standsBy?: boolean } = {},
-  ): { ended: Promise<RelaySummary>; stop(): Promise<RelaySummary> } {
-    const abort = new AbortController();
-    const ended = relay.run({ signal: abort.signal, ...options });
-    running.push({ abort, ended });
-    return {
-      ended,
-      stop: () => {
-        abort.abort();
-        return ended;
-      },
-    };
-  }
+  /** A stream that rejects records with the text `poison`. */
+  const rejecting = (isPoisonous = () => true) =>
+    fakeKinesis({
+      entryFate: ({ Data }) => (isPoisonous() && Buffer.from(Data).includes('poison') ? 'refused' : 'stored'),
+    });
 
   const put = (key: string, data: string, on: Pick<Client, 'query'> = client) =>
     on.query('SELECT outbox.put($1, $2)', [key, data]);
 
   const rowsOf = async (sql: string) => (await client.query(sql)).rows;
-
-  /** The data that a consumer of a key receives. */
-  const seen = (kinesis: FakeKinesis, key?: string) =>
-    kinesis
-      .records()
-      .flatMap((record) => deaggregate(record))
-      .filter(({ partitionKey }) => key === undefined || partitionKey === key)
-      .map(({ data }) => Buffer.from(data).toString());
-
-  async function until(isTrue: () => boolean | Promise<boolean>): Promise<void> {
-    for (let tries = 0; tries < 1_000; tries++) {
-      if (await isTrue()) return;
-      await systemClock.sleep(10);
-    }
-    throw new Error('the condition did not become true in time');
-  }
 
   describe('the schema', () => {
     test('is created once if two callers migrate at the same time', async () => {
@@ -161,10 +134,7 @@ describeOnPostgres('OutboxRelay on PostgreSQL', () => {
       await until(() => seen(kinesis).length === 9);
       expect(seen(kinesis, 'k')).toEqual(['text', '{"a": 1}', '\0\ufffd', 'one', 'three', 'plain']);
       expect(seen(kinesis, 'l')).toEqual(['two', 'insert']);
-      const hashKeys = kinesis
-        .records()
-        .flatMap((record) => deaggregate(record))
-        .map((each) => each.explicitHashKey);
+      const hashKeys = recordsIn(kinesis).map((each) => each.explicitHashKey);
       expect(hashKeys.filter((hashKey) => hashKey === 7n)).toHaveLength(1);
     });
 
@@ -309,16 +279,9 @@ describeOnPostgres('OutboxRelay on PostgreSQL', () => {
   });
 
   describe('a rejected row', () => {
-    const rejecting = (rejected: string) =>
-      fakeKinesis({
-        entryFate: ({ Data }) => (Buffer.from(Data).includes(rejected) ? 'refused' : 'stored'),
-      });
-
     test('a rejected row blocks only its key, and the relay retries the row', async () => {
       let isPoisonous = true;
-      const kinesis = fakeKinesis({
-        entryFate: ({ Data }) => (isPoisonous && Buffer.from(Data).includes('poison') ? 'refused' : 'stored'),
-      });
+      const kinesis = rejecting(() => isPoisonous);
       const errors: OutboxRowError[] = [];
       start(new OutboxRelay(pool, producerFor(kinesis), { ...FAST, onRejected: (error) => errors.push(error) }));
       for (const data of ['one', 'poison', 'three']) {
@@ -339,9 +302,7 @@ describeOnPostgres('OutboxRelay on PostgreSQL', () => {
 
     test('after maxTries, the relay moves a rejected row to the table `rejected`, and the statement of the guide puts the row again', async () => {
       let isPoisonous = true;
-      const kinesis = fakeKinesis({
-        entryFate: ({ Data }) => (isPoisonous && Buffer.from(Data).includes('poison') ? 'refused' : 'stored'),
-      });
+      const kinesis = rejecting(() => isPoisonous);
       const relay = start(new OutboxRelay(pool, producerFor(kinesis), { ...FAST, maxTries: 2 }));
       for (const data of ['one', 'poison', 'three']) await put('k', data);
       await until(() => seen(kinesis, 'k').length === 2);
@@ -361,7 +322,7 @@ describeOnPostgres('OutboxRelay on PostgreSQL', () => {
     });
 
     test('a rejected row keeps its number of tries when another worker continues', async () => {
-      const kinesis = rejecting('poison');
+      const kinesis = rejecting();
       await put('k', 'poison');
       for (let worker = 1; worker <= 3; worker++) {
         const relay = start(new OutboxRelay(pool, producerFor(kinesis), { ...FAST, retryMs: 1, maxTries: 100 }));
@@ -509,9 +470,7 @@ describeOnPostgres('OutboxRelay on PostgreSQL', () => {
       await client.query(`REVOKE UPDATE ON outbox.range FROM ${role}`);
       await expect(starts(limited)).rejects.toMatchObject({ role, missing: ['UPDATE on outbox.range'] });
       await client.query(`SELECT outbox.grant_relay('${role}')`);
-      const kinesis = fakeKinesis({
-        entryFate: ({ Data }) => (Buffer.from(Data).includes('poison') ? 'refused' : 'stored'),
-      });
+      const kinesis = rejecting();
       await put('k', 'poison');
       await put('k', 'one');
       const relay = start(

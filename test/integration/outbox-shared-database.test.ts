@@ -1,22 +1,18 @@
 import type { Client, Pool } from 'pg';
-import { deaggregate, OrderedProducer } from '../../lib/core';
 import { systemClock } from '../../lib/core/kernel/clock';
 import { migrateOutbox, OutboxRelay, type PostgresClient, type PostgresPool } from '../../lib/core/outbox';
 import type { TunedRelayOptions } from '../../lib/core/outbox/relay-options';
-import { FakeKinesis } from '../../lib/testing/fake-kinesis';
-import type { VirtualClock } from '../../lib/testing/virtual-clock';
 import { describeWhere } from '../support/describe-where';
 import { describeOnPostgres } from '../support/postgres/describe-on-postgres';
 import { hasPgBouncer, PgBouncer } from '../support/postgres/pg-bouncer';
 import { type PoolerRules, PoolerStandIn, RDS_PROXY } from '../support/postgres/pooler-stand-in';
 import { PostgresServer } from '../support/postgres/postgres-server';
+import { producerFor, FAST as QUICK, RunningRelays, realTimeKinesis, textsIn } from '../support/postgres/relays';
 
 /** Tests an outbox behind poolers, as roles with their own settings, and with row-level security. */
 
-/** The fake expects a virtual clock. These tests give it the real clock. */
-const clock = systemClock as unknown as VirtualClock;
-
-const FAST: TunedRelayOptions = { leaseMs: 20, saveMs: 20, retryMs: 20, pollMs: 50, rotateMs: 50 };
+const { onReconnect: _, ...EAGER } = QUICK;
+const FAST: TunedRelayOptions = { ...EAGER, rotateMs: 50 };
 const LOCKS =
   "SELECT FROM pg_locks WHERE locktype = 'advisory' AND database = (SELECT oid FROM pg_database WHERE datname = current_database())";
 
@@ -65,29 +61,22 @@ describeOnPostgres('an outbox behind poolers, with settings of roles and with ro
     rows: number,
     { meanwhile, ...options }: TunedRelayOptions & { meanwhile?: (relay: OutboxRelay) => Promise<unknown> } = {},
   ): Promise<string[]> {
-    const kinesis = new FakeKinesis({ clock, shardCount: 1 });
-    const producer = new OrderedProducer(kinesis, { streamName: 'Events', aggregation: true });
-    const abort = new AbortController();
-    const relay = new OutboxRelay(postgres, producer, { ...FAST, ...options });
+    const kinesis = realTimeKinesis();
+    const relay = new OutboxRelay(postgres, producerFor(kinesis), { ...FAST, ...options });
+    const { ended, stop } = new RunningRelays().start(relay);
     let hasEnded = false;
-    const running = relay.run({ signal: abort.signal }).finally(() => {
+    const noteEnd = () => {
       hasEnded = true;
-    });
-    running.catch(() => {});
-    const seen = () =>
-      kinesis
-        .records()
-        .flatMap((record) => deaggregate(record))
-        .map(({ data }) => Buffer.from(data).toString());
-    for (let waits = 0; waits < 500 && seen().length < rows && !hasEnded; waits++) await systemClock.sleep(20);
+    };
+    ended.then(noteEnd, noteEnd);
+    for (let waits = 0; waits < 500 && textsIn(kinesis).length < rows && !hasEnded; waits++)
+      await systemClock.sleep(20);
     try {
       await meanwhile?.(relay);
     } finally {
-      abort.abort();
-      await running;
-      await producer.close();
+      await stop();
     }
-    return seen();
+    return textsIn(kinesis);
   }
 
   /** Compares the settings of the sessions with their settings before the test, and counts the remaining locks. */
@@ -145,8 +134,7 @@ describeOnPostgres('an outbox behind poolers, with settings of roles and with ro
       await relayed(server.pool(url), 2);
       const pooler = await open(PoolerStandIn.start(url, { takes: 'the last' }));
       const before = await pooler.settings();
-      const kinesis = new FakeKinesis({ clock, shardCount: 1 });
-      const relay = new OutboxRelay(pooler, new OrderedProducer(kinesis, { streamName: 'Events' }), FAST);
+      const relay = new OutboxRelay(pooler, producerFor(realTimeKinesis()), FAST);
       expect(await relay.verify()).toMatchObject({ waitingRows: 0, missingRows: 0 });
       expect(await relay.replay()).toBe(2);
       expect(await leftovers(before, pooler.settings())).toEqual(NOTHING);
@@ -257,10 +245,7 @@ describeOnPostgres('an outbox behind poolers, with settings of roles and with ro
         role: 'relay',
         tables: expect.arrayContaining(['outbox.range', 'outbox.settings']),
       });
-      const relay = new OutboxRelay(
-        pool,
-        new OrderedProducer(new FakeKinesis({ clock, shardCount: 1 }), { streamName: 'Events' }),
-      );
+      const relay = new OutboxRelay(pool, producerFor(realTimeKinesis()));
       await expect(relay.replay()).rejects.toMatchObject({ code: 'OUTBOX_ROW_SECURITY' });
       await expect(relay.verify()).rejects.toThrow(/row-level security/);
     });

@@ -1,11 +1,10 @@
 import type { Client, Pool } from 'pg';
-import { OrderedProducer } from '../../lib/core';
 import { systemClock } from '../../lib/core/kernel/clock';
 import { migrateOutbox, OutboxRelay, outboxMigrationsOf } from '../../lib/core/outbox';
-import { FakeKinesis } from '../../lib/testing/fake-kinesis';
-import type { VirtualClock } from '../../lib/testing/virtual-clock';
+import type { FakeKinesis } from '../../lib/testing/fake-kinesis';
 import { describeOnPostgres } from '../support/postgres/describe-on-postgres';
 import { PostgresServer } from '../support/postgres/postgres-server';
+import { FAST, producerFor, RunningRelays, realTimeKinesis } from '../support/postgres/relays';
 import { setTraps } from '../support/postgres/traps';
 import { tuned } from '../support/postgres/tuned';
 
@@ -107,37 +106,24 @@ describeOnPostgres('an outbox in a database with hostile roles', () => {
    * `replay`.
    */
   async function relayAll(pool: Pool): Promise<void> {
-    const kinesis = new FakeKinesis({ clock: systemClock as unknown as VirtualClock, shardCount: 1 });
-    const rejecting = new FakeKinesis({ clock: systemClock as unknown as VirtualClock, shardCount: 1 });
-    rejecting.putRecords = async () => {
-      throw Object.assign(new Error('rejected'), { name: 'ValidationException' });
-    };
-    const producerFor = (stream: FakeKinesis) =>
-      new OrderedProducer(stream, { streamName: 'Events', backoffBaseMs: 1, maxAttempts: 1 });
+    const rejecting = realTimeKinesis({ entryFate: () => 'refused' });
+    const producer = (stream: FakeKinesis) => producerFor(stream, { backoffBaseMs: 1, maxAttempts: 1 });
     const relay = new OutboxRelay(
       pool,
-      { even: producerFor(kinesis), odd: producerFor(rejecting) },
-      tuned({
-        leaseMs: 20,
-        saveMs: 20,
-        retryMs: 20,
-        pollMs: 50,
-        rotateMs: 100,
-        maxTries: 2,
-        envelope: { cloudEvents: { source: '/s' } },
-      }),
+      { even: producer(realTimeKinesis()), odd: producer(rejecting) },
+      tuned({ ...FAST, rotateMs: 100, maxTries: 2, envelope: { cloudEvents: { source: '/s' } } }),
     );
-    const abort = new AbortController();
-    const running = relay.run({ signal: abort.signal });
-    const hasEnded = running.catch((error) => error);
+    const running = new RunningRelays().start(relay);
     for (let looks = 0; looks < 300; looks++) {
       const { waitingRows } = await relay.verify();
       if (waitingRows === 0 && relay.summary().givenUp > 0) break;
       await systemClock.sleep(20);
     }
-    abort.abort();
-    const summary = await hasEnded;
-    expect(summary).toMatchObject({ relayed: expect.any(Number), givenUp: expect.any(Number), reconnects: 0 });
+    expect(await running.stop()).toMatchObject({
+      relayed: expect.any(Number),
+      givenUp: expect.any(Number),
+      reconnects: 0,
+    });
     expect(await relay.verify()).toMatchObject({ missingRows: 0, waitingRows: 0 });
     await relay.replay({ partitionKey: 'no such key' });
     await relay.replay({ as: 'new', partitionKey: 'no such key' });

@@ -1,7 +1,3 @@
-import { once } from 'node:events';
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { text } from 'node:stream/consumers';
 import {
   INDEXES,
   REGISTRY_FUNCTION_NAME,
@@ -12,12 +8,13 @@ import {
 import { indexConfig } from '../support/index-config';
 import { keyspacesConfig } from '../support/keyspaces-config';
 import { LambdaFunction } from '../support/lambda-function';
+import { type LoopbackServer, sendJson, startServer } from '../support/loopback-server';
 
 const CANARY = 'canary-7f3a91';
 const LARGE = CANARY.repeat(15_000);
 
 /** A service that rejects every request, and whose error message contains the request. */
-let server: Server;
+let server: LoopbackServer;
 const functions: Record<string, LambdaFunction> = {};
 
 const index = indexConfig({
@@ -35,14 +32,11 @@ const table = keyspacesConfig({
 });
 
 beforeAll(async () => {
-  server = createServer(async (request, response) => {
-    const type = request.headers['x-amz-target']?.toString().startsWith('Kinesis') ? 'InvalidArgument' : 'Validation';
-    const message = `Value ${await text(request)} ${CANARY} is not valid`;
-    response.writeHead(400, { 'content-type': 'application/x-amz-json-1.1' });
-    response.end(JSON.stringify({ __type: `${type}Exception`, message, detail: CANARY }));
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const endpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  server = await startServer((response, body, { headers }) => {
+    const type = String(headers['x-amz-target']).startsWith('Kinesis') ? 'InvalidArgument' : 'Validation';
+    const message = `Value ${body} ${CANARY} is not valid`;
+    sendJson(response, { __type: `${type}Exception`, message, detail: CANARY });
+  });
   const environments = {
     producer: { [STREAM_NAME]: 'events', [REGISTRY_FUNCTION_NAME]: 'registry' },
     'query-fanout': { [INDEXES]: JSON.stringify({ byStatus: index }) },
@@ -51,15 +45,14 @@ beforeAll(async () => {
   };
   await Promise.all(
     Object.entries(environments).map(async ([name, environment]) => {
-      functions[name] = await LambdaFunction.start({ name, endpoint, environment });
+      functions[name] = await LambdaFunction.start({ name, endpoint: server.endpoint, environment });
     }),
   );
 }, 60_000);
 
 afterAll(async () => {
   await Promise.all(Object.values(functions).map((each) => each.stop()));
-  server.close();
-  server.closeAllConnections();
+  server.stop();
 });
 
 const values = { ':a': { S: CANARY } };

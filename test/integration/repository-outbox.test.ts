@@ -1,7 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { build } from 'esbuild';
@@ -11,8 +9,10 @@ import { startKinesisEmulator } from '../../bin/local/emulators/kinesis-emulator
 import { Repositories, type RepositoryEvent } from '../../examples/repository-outbox/repositories';
 import { deaggregate } from '../../lib/core';
 import { migrateOutbox } from '../../lib/core/outbox';
+import { type LoopbackServer, SECRET, startJsonService } from '../support/loopback-server';
 import { describeOnPostgres } from '../support/postgres/describe-on-postgres';
 import { PostgresServer } from '../support/postgres/postgres-server';
+import { until } from '../support/postgres/relays';
 import { hasOpenssl, speakTls } from '../support/postgres/tls';
 import { withoutDuplicates } from '../support/without-duplicates';
 
@@ -25,7 +25,7 @@ const BUNDLE = join(ROOT, 'dist', 'lambda', 'outbox-relay');
 describeOnPostgres('the outbox example', () => {
   let server: PostgresServer;
   let kinesis: Emulator;
-  let secrets: Server;
+  let secrets: LoopbackServer;
   let clients: LocalClients;
   let url: string;
   let repositories: Repositories;
@@ -39,16 +39,12 @@ describeOnPostgres('the outbox example', () => {
       const { StreamDescriptionSummary } = await clients.kinesis.describeStreamSummary({ StreamName: STREAM });
       return StreamDescriptionSummary?.StreamStatus === 'ACTIVE';
     });
-    secrets = createServer((_, response) => {
-      response.setHeader('content-type', 'application/x-amz-json-1.1');
-      response.end(JSON.stringify({ SecretString: JSON.stringify({ username: 'postgres', password: 'postgres' }) }));
-    }).listen(0, '127.0.0.1');
-    await once(secrets, 'listening');
+    secrets = await startJsonService(() => SECRET);
   }, 90_000);
   afterAll(async () => {
     clients?.kinesis.destroy();
     clients?.dynamodb.destroy();
-    secrets?.close();
+    secrets?.stop();
     await Promise.all([server?.stop(), kinesis?.stop()]);
   });
   beforeEach(async () => {
@@ -145,7 +141,7 @@ describeOnPostgres('the outbox example', () => {
       EVEN_SHARDS_DATABASE_PORT: port,
       EVEN_SHARDS_DATABASE_NAME: pathname.slice(1),
       EVEN_SHARDS_DATABASE_SECRET_ARN: 'arn:aws:secretsmanager:us-east-1:000000000000:secret:relay',
-      AWS_ENDPOINT_URL_SECRETS_MANAGER: `http://127.0.0.1:${(secrets.address() as AddressInfo).port}`,
+      AWS_ENDPOINT_URL_SECRETS_MANAGER: secrets.endpoint,
     };
   }
 
@@ -210,11 +206,3 @@ describeOnPostgres('the outbox example', () => {
     90_000,
   );
 });
-
-async function until(isTrue: () => boolean | Promise<boolean>): Promise<void> {
-  for (let tries = 0; tries < 600; tries++) {
-    if (await isTrue()) return;
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
-  throw new Error('the condition did not become true in time');
-}

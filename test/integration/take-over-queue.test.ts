@@ -1,14 +1,11 @@
 import { readFileSync } from 'node:fs';
 import type { Client, Pool } from 'pg';
-import { deaggregate, OrderedProducer } from '../../lib/core';
 import { systemClock } from '../../lib/core/kernel/clock';
 import { migrateOutbox, OutboxRelay } from '../../lib/core/outbox';
-import { FakeKinesis } from '../../lib/testing/fake-kinesis';
 import { seededRandom } from '../../lib/testing/seeded-random';
-import type { VirtualClock } from '../../lib/testing/virtual-clock';
 import { describeOnPostgres } from '../support/postgres/describe-on-postgres';
 import { PostgresServer } from '../support/postgres/postgres-server';
-import { tuned } from '../support/postgres/tuned';
+import { FAST, producerFor, RunningRelays, realTimeKinesis, recordsIn, until } from '../support/postgres/relays';
 
 /** The queue of "Guaranteeing Order with Kinesis Bulk Puts" becomes an outbox while its writers continue. */
 
@@ -92,20 +89,11 @@ describeOnPostgres('take-over-queue.sql', () => {
   }
 
   async function relayAll(sent: Sent): Promise<void> {
-    const kinesis = new FakeKinesis({ clock: systemClock as unknown as VirtualClock, shardCount: 2 });
-    const producer = new OrderedProducer(kinesis, { streamName: 'Events', aggregation: true });
-    const relay = new OutboxRelay(pool, producer, tuned({ leaseMs: 20, saveMs: 20, pollMs: 50 }));
-    const ending = new AbortController();
-    const ended = relay.run({ signal: ending.signal });
-    while (Number((await owner.query('SELECT waiting_rows FROM outbox.lag()')).rows[0].waiting_rows) > 0) {
-      await systemClock.sleep(20);
-    }
-    ending.abort();
-    await ended;
-    await producer.close();
-    for (const { partitionKey, data } of kinesis.records().flatMap((record) => deaggregate(record))) {
-      note(sent, partitionKey, Buffer.from(data).toString());
-    }
+    const kinesis = realTimeKinesis({ shardCount: 2 });
+    const relay = new RunningRelays().start(new OutboxRelay(pool, producerFor(kinesis), FAST));
+    await until(async () => (await owner.query('SELECT waiting_rows FROM outbox.lag()')).rows[0].waiting_rows === '0');
+    await relay.stop();
+    for (const { partitionKey, data } of recordsIn(kinesis)) note(sent, partitionKey, Buffer.from(data).toString());
   }
 
   test('loses and duplicates no row, and keeps the order of each key, while writers continue', async () => {

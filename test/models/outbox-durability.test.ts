@@ -1,13 +1,18 @@
 import { readFileSync } from 'node:fs';
 import { type Client, Pool } from 'pg';
-import { deaggregate, OrderedProducer, type UserRecord } from '../../lib/core';
-import { systemClock } from '../../lib/core/kernel/clock';
+import type { UserRecord } from '../../lib/core';
 import { migrateOutbox, OutboxRelay } from '../../lib/core/outbox';
-import { FakeKinesis } from '../../lib/testing/fake-kinesis';
-import type { VirtualClock } from '../../lib/testing/virtual-clock';
+import type { FakeKinesis } from '../../lib/testing/fake-kinesis';
 import { describeOnPostgres } from '../support/postgres/describe-on-postgres';
 import { PostgresServer } from '../support/postgres/postgres-server';
-import { tuned } from '../support/postgres/tuned';
+import {
+  FAST,
+  producerFor,
+  RunningRelays,
+  realTimeKinesis,
+  recordsIn,
+  until as untilSoon,
+} from '../support/postgres/relays';
 import { withoutDuplicates } from '../support/without-duplicates';
 
 /**
@@ -28,12 +33,7 @@ function promise(event: string): string[] {
     .map((cell) => cell.replace(/ \|$/, ''));
 }
 
-async function until(isTrue: () => boolean | Promise<boolean>): Promise<void> {
-  for (const end = Date.now() + DEADLINE_MS; Date.now() < end; await systemClock.sleep(10)) {
-    if (await isTrue()) return;
-  }
-  throw new Error('the condition did not become true in time');
-}
+const until = (isTrue: () => boolean | Promise<boolean>) => untilSoon(isTrue, DEADLINE_MS);
 
 const textOf = ({ data }: UserRecord) => Buffer.from(data).toString();
 const producersOf = (records: readonly UserRecord[]) => new Set(records.map(({ sequence }) => sequence!.producerId));
@@ -46,7 +46,7 @@ describeOnPostgres('an outbox', () => {
   let client: Client;
   const cleanups: (() => Promise<unknown>)[] = [];
   beforeEach(() => {
-    kinesis = new FakeKinesis({ clock: systemClock as unknown as VirtualClock, shardCount: 1 });
+    kinesis = realTimeKinesis();
   });
   afterEach(async () => {
     for (const cleanup of cleanups.splice(0).reverse()) await cleanup().catch(() => {});
@@ -68,7 +68,7 @@ describeOnPostgres('an outbox', () => {
     return connected;
   }
 
-  const sent = () => kinesis.records().flatMap((record) => deaggregate(record));
+  const sent = () => recordsIn(kinesis);
   const one = async (sql: string) => (await client.query(sql)).rows[0];
   const names = async () =>
     (await client.query('SELECT name FROM repositories')).rows.map(({ name }) => name as string);
@@ -77,17 +77,9 @@ describeOnPostgres('an outbox', () => {
   function startRelay(url: string): () => Promise<void> {
     const pool = new Pool({ connectionString: url, max: 2 });
     pool.on('error', () => {});
-    const producer = new OrderedProducer(kinesis, { streamName: 'Events', aggregation: true });
-    const relay = new OutboxRelay(
-      pool,
-      producer,
-      tuned({ leaseMs: 20, saveMs: 20, pollMs: 20, onReconnect: () => {} }),
-    );
-    const ending = new AbortController();
-    const ended = relay.run({ signal: ending.signal }).catch(() => {});
+    const relay = new RunningRelays().start(new OutboxRelay(pool, producerFor(kinesis), FAST));
     const stop = async () => {
-      ending.abort();
-      await ended;
+      await relay.stop().catch(() => {});
       await pool.end();
     };
     cleanups.push(stop);

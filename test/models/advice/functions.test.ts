@@ -1,7 +1,3 @@
-import { once } from 'node:events';
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { text } from 'node:stream/consumers';
 import {
   MAX_SHARDS,
   MIN_SHARDS,
@@ -12,6 +8,7 @@ import {
 } from '../../../lib/core/contract/function-environment';
 import { AlarmInPlay } from '../../support/alarms/alarm-in-play';
 import { type Invocation, LambdaFunction } from '../../support/lambda-function';
+import { type LoopbackServer, putRecordsOutput, startJsonService } from '../../support/loopback-server';
 
 /**
  * The name of each test starts with the heading of an alarm in docs/guides/monitoring.md. The test follows the advice below this
@@ -19,10 +16,9 @@ import { type Invocation, LambdaFunction } from '../../support/lambda-function';
  */
 
 /** The parts of Kinesis and CloudWatch that the functions call. */
-let aws: Server;
-let endpoint: string;
-/** For each operation that fails: the error code and the error message. */
-const failures = new Map<string, [string, string]>();
+let aws: LoopbackServer;
+/** The errors of the operations that fail. */
+const failures = new Map<string, { __type: string; message: string }>();
 /** The partition key whose records Kinesis rejects. */
 let rejectedKey: string | undefined;
 
@@ -50,26 +46,11 @@ const RESPONSES: Record<string, object> = {
   DescribeAlarms: { MetricAlarms: [{ AlarmName: 'out', StateValue: 'ALARM' }] },
 };
 
-function putRecords({ Records }: { Records: { PartitionKey: string }[] }): object {
-  const results = Records.map(({ PartitionKey }, index) =>
-    PartitionKey === rejectedKey
-      ? { ErrorCode: 'KMSAccessDeniedException', ErrorMessage: 'denied' }
-      : { ShardId: 'shardId-000000000000', SequenceNumber: String(index) },
-  );
-  return { FailedRecordCount: 0, Records: results };
-}
-
 beforeAll(async () => {
-  aws = createServer(async (request, response) => {
-    const body = await text(request);
-    const operation = String(request.headers['x-amz-target']).split('.')[1]!;
-    const [type, message] = failures.get(operation) ?? [];
-    const output = operation === 'PutRecords' ? putRecords(JSON.parse(body)) : RESPONSES[operation];
-    response.writeHead(type === undefined ? 200 : 400, { 'content-type': 'application/x-amz-json-1.1' });
-    response.end(JSON.stringify(type === undefined ? output : { __type: type, message }));
-  }).listen(0, '127.0.0.1');
-  await once(aws, 'listening');
-  endpoint = `http://127.0.0.1:${(aws.address() as AddressInfo).port}`;
+  aws = await startJsonService((operation, input) => {
+    if (operation === 'PutRecords') return putRecordsOutput(input, (partitionKey) => partitionKey === rejectedKey);
+    return failures.get(operation) ?? RESPONSES[operation]!;
+  });
 });
 
 afterEach(() => {
@@ -77,10 +58,7 @@ afterEach(() => {
   rejectedKey = undefined;
 });
 
-afterAll(() => {
-  aws.close();
-  aws.closeAllConnections();
-});
+afterAll(() => aws.stop());
 
 async function withFunction<T>(
   name: string,
@@ -90,7 +68,7 @@ async function withFunction<T>(
   const bundle = await LambdaFunction.start({
     name,
     environment: { [STREAM_NAME]: 'events', ...environment },
-    endpoint,
+    endpoint: aws.endpoint,
   });
   try {
     return await act(bundle);
@@ -122,7 +100,10 @@ test.each([
       return alarm.isRaised;
     };
     await withFunction(name, environment, async (bundle) => {
-      failures.set(operation, ['AccessDeniedException', `not authorized to perform: kinesis:${operation}`]);
+      failures.set(operation, {
+        __type: 'AccessDeniedException',
+        message: `not authorized to perform: kinesis:${operation}`,
+      });
       const failed = await bundle.invoke({}, 60_000);
       expect(failed.log).toContain(`kinesis:${operation}`);
       expect(twoHoursOf(failed)).toBe(true);

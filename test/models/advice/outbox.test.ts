@@ -1,8 +1,4 @@
-import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { text } from 'node:stream/consumers';
 import type { Client } from 'pg';
 import { outboxMigrations } from '../../../lib/core';
 import {
@@ -14,6 +10,7 @@ import {
 } from '../../../lib/core/contract/function-environment';
 import { AlarmInPlay } from '../../support/alarms/alarm-in-play';
 import { type Invocation, LambdaFunction } from '../../support/lambda-function';
+import { type LoopbackServer, putRecordsOutput, SECRET, startJsonService } from '../../support/loopback-server';
 import { describeOnPostgres } from '../../support/postgres/describe-on-postgres';
 import { PostgresServer } from '../../support/postgres/postgres-server';
 
@@ -37,8 +34,7 @@ function statementsOf(heading: string): string[] {
 
 describeOnPostgres('the advice on an outbox', () => {
   let postgres: PostgresServer;
-  let aws: Server;
-  let endpoint: string;
+  let aws: LoopbackServer;
   let database: Client;
   const relays: LambdaFunction[] = [];
   /** Keys whose records the stream rejects. */
@@ -46,13 +42,9 @@ describeOnPostgres('the advice on an outbox', () => {
 
   beforeAll(async () => {
     postgres = await PostgresServer.start();
-    aws = createServer(async (request, response) => {
-      const input = JSON.parse(await text(request));
-      response.setHeader('content-type', 'application/x-amz-json-1.1');
-      response.end(JSON.stringify(answerTo(String(request.headers['x-amz-target']), input)));
-    }).listen(0, '127.0.0.1');
-    await once(aws, 'listening');
-    endpoint = `http://127.0.0.1:${(aws.address() as AddressInfo).port}`;
+    aws = await startJsonService((operation, input) =>
+      operation === 'GetSecretValue' ? SECRET : putRecordsOutput(input, (partitionKey) => refused.has(partitionKey)),
+    );
   }, 90_000);
 
   beforeEach(async () => {
@@ -65,28 +57,15 @@ describeOnPostgres('the advice on an outbox', () => {
   afterEach(() => database.end());
   afterAll(async () => {
     await Promise.all(relays.map((relay) => relay.stop()));
-    aws.close();
-    aws.closeAllConnections();
+    aws.stop();
     await postgres.stop();
   });
-
-  function answerTo(target: string, { Records = [] }: { Records?: { PartitionKey: string }[] }): object {
-    if (target.endsWith('GetSecretValue')) {
-      return { SecretString: JSON.stringify({ username: 'postgres', password: 'postgres' }) };
-    }
-    const results = Records.map(({ PartitionKey }, index) => {
-      const ErrorCode = refused.has(PartitionKey) ? 'KMSAccessDeniedException' : undefined;
-      if (ErrorCode !== undefined) return { ErrorCode, ErrorMessage: ErrorCode };
-      return { ShardId: 'shardId-000000000000', SequenceNumber: String(index) };
-    });
-    return { FailedRecordCount: 0, Records: results };
-  }
 
   async function startRelay(environment: Record<string, string> = {}): Promise<LambdaFunction> {
     const { host, port, database: name } = database;
     const relay = await LambdaFunction.start({
       name: 'outbox-relay',
-      endpoint,
+      endpoint: aws.endpoint,
       environment: {
         [DATABASE_HOST]: host,
         [DATABASE_PORT]: String(port),

@@ -1,5 +1,4 @@
 import { once } from 'node:events';
-import { createServer as createHttpServer } from 'node:http';
 import { type AddressInfo, connect, createServer } from 'node:net';
 import {
   AGGREGATION,
@@ -11,6 +10,7 @@ import {
 } from '../../../lib/core/contract/function-environment';
 import { migrateOutbox } from '../../../lib/core/outbox';
 import { type Invocation, LambdaFunction } from '../../support/lambda-function';
+import { putRecordsOutput, SECRET, startJsonService } from '../../support/loopback-server';
 import { describeOnPostgres } from '../../support/postgres/describe-on-postgres';
 import { PostgresServer } from '../../support/postgres/postgres-server';
 
@@ -111,7 +111,9 @@ async function play(
   const [admin, other] = [await server.connect(url), await server.connect(url)];
   await migrateOutbox(admin);
   for (let row = 0; row < ROWS; row++) await admin.query("SELECT outbox.put('a', 'x')");
-  const services = await startServices();
+  const services = await startJsonService((operation, input) =>
+    operation === 'GetSecretValue' ? SECRET : putRecordsOutput(input),
+  );
   const { port: serverPort } = new URL(url);
   const silence = await startSilence(resumes ? Number(serverPort) : undefined);
   const start = (silently: Scenario['silent']) =>
@@ -148,27 +150,6 @@ async function play(
     silence.stop();
     await Promise.all([admin.end(), other.end()]);
   }
-}
-
-/** Starts a fake Kinesis that stores every record, and a fake Secrets Manager that has one secret. */
-async function startServices() {
-  const server = createHttpServer(async (request, response) => {
-    let body = '';
-    for await (const chunk of request) body += chunk;
-    const { Records = [] } = JSON.parse(body) as { Records?: object[] };
-    const answer =
-      request.headers['x-amz-target'] === 'secretsmanager.GetSecretValue'
-        ? { SecretString: JSON.stringify({ username: 'postgres', password: 'postgres' }) }
-        : { FailedRecordCount: 0, Records: Records.map(() => ({ ShardId: 'shardId-0', SequenceNumber: '1' })) };
-    response.setHeader('content-type', 'application/x-amz-json-1.1');
-    response.end(JSON.stringify(answer));
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const stop = (): void => {
-    server.close();
-    server.closeAllConnections();
-  };
-  return { endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, stop };
 }
 
 /**

@@ -1,6 +1,4 @@
-import { once } from 'node:events';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { ServerResponse } from 'node:http';
 import {
   INDEX,
   MAX_SHARDS,
@@ -13,6 +11,7 @@ import {
 } from '../../../lib/core/contract/function-environment';
 import { adaptiveConfig } from '../../support/fakes/adaptive-config';
 import { LambdaFunction } from '../../support/lambda-function';
+import { startServer } from '../../support/loopback-server';
 
 const STREAM = { [STREAM_NAME]: 'events' };
 const CREATE = {
@@ -20,6 +19,23 @@ const CREATE = {
   StackId: 'stack',
   ResourceProperties: { StreamName: 'events', ShardCount: '4' },
 };
+
+/** Invokes a function whose services respond like this. Returns the name of its error. */
+async function errorOf(
+  respond: Parameters<typeof startServer>[0],
+  name: string,
+  environment: Record<string, string>,
+  event: object,
+): Promise<string | undefined> {
+  const server = await startServer(respond);
+  const bundle = await LambdaFunction.start({ name, environment, endpoint: server.endpoint });
+  try {
+    return (await bundle.invoke(event, 45_000)).error?.name;
+  } finally {
+    await bundle.stop();
+    server.stop();
+  }
+}
 
 /** Each function must end long before the timeout that its construct sets. */
 test.concurrent.each<[string, Record<string, string>, object]>([
@@ -43,37 +59,16 @@ test.concurrent.each<[string, Record<string, string>, object]>([
 ])(
   '%s ends if a response never completes although the socket keeps receiving bytes',
   async (name, environment, event) => {
-    const server = createServer((_, response) => {
+    const respond = (response: ServerResponse) => {
       response.writeHead(200, { 'content-type': 'application/x-amz-json-1.1' });
       const timer = setInterval(() => response.write(' '), 100);
       response.on('close', () => clearInterval(timer));
-    }).listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    const endpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-    const bundle = await LambdaFunction.start({ name, environment, endpoint });
-    try {
-      const { error } = await bundle.invoke(event, 45_000);
-      expect(error).toMatchObject({ name: expect.stringMatching(/^(AbortError|TimeoutError)$/) });
-    } finally {
-      await bundle.stop();
-      server.closeAllConnections();
-      server.close();
-    }
+    };
+    expect(await errorOf(respond, name, environment, event)).toMatch(/^(AbortError|TimeoutError)$/);
   },
   60_000,
 );
 
 test.concurrent('stream-resharder ends if a request gets no response', async () => {
-  const silent = createServer(() => {}).listen(0, '127.0.0.1');
-  await once(silent, 'listening');
-  const endpoint = `http://127.0.0.1:${(silent.address() as AddressInfo).port}`;
-  const bundle = await LambdaFunction.start({ name: 'stream-resharder', environment: {}, endpoint });
-  try {
-    const { error } = await bundle.invoke(CREATE, 45_000);
-    expect(error).toMatchObject({ name: 'TimeoutError' });
-  } finally {
-    await bundle.stop();
-    silent.closeAllConnections();
-    silent.close();
-  }
+  expect(await errorOf(() => {}, 'stream-resharder', {}, CREATE)).toBe('TimeoutError');
 }, 60_000);
