@@ -37,9 +37,12 @@ export function sendJson(response: ServerResponse, output: object): void {
 /** The output of Secrets Manager for a user of the embedded Postgres. */
 export const SECRET = { SecretString: JSON.stringify({ username: 'postgres', password: 'postgres' }) };
 
-/** The output of PutRecords if Kinesis stores all records but the records of the rejected partition keys. */
+/**
+ * The output of PutRecords if Kinesis stores all records but the records of the rejected partition keys. Other operations of Kinesis
+ * have an output without their fields.
+ */
 export function putRecordsOutput(
-  { Records }: { Records: readonly { PartitionKey: string }[] },
+  { Records = [] }: { Records?: readonly { PartitionKey: string }[] },
   isRejected = (_partitionKey: string) => false,
 ): object {
   const results = Records.map(({ PartitionKey }, index) =>
