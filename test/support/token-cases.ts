@@ -8,7 +8,6 @@ import {
   IndexKeeper,
   KeyspacesCapacity,
   KeyspacesFanOutQueryFunction,
-  OrderedProducerFunction,
   ShardCounts,
   ShardMonitoring,
   StreamAutoScaling,
@@ -49,14 +48,64 @@ interface TokenCase {
   readonly refusal?: string;
 }
 
+type Make = (stack: Stack, settings: object) => unknown;
+type Value = () => unknown;
+
 const token = (value = 3) => Lazy.number({ produce: () => value });
 const seconds = () => Duration.seconds(token());
+const minutes = () => Duration.minutes(token());
+const bytes = () => Size.bytes(token());
+
+const KNOWN = 'known at synthesis, got';
+const POWER_OF_TWO = `a power of two, ${KNOWN} a token`;
+const WHOLE_NUMBER = `a whole number, ${KNOWN} a token`;
+const TIME_TO_LIVE = `at least 1 millisecond, in whole milliseconds, ${KNOWN} "a token"`;
+const AGE = `a duration, in whole milliseconds, ${KNOWN} "a token"`;
+
+/**
+ * A case for each property of an interface: a function that returns a value with a token, and the values that the library allows if
+ * it rejects the token.
+ */
+function casesOf(
+  declaredBy: string,
+  make: Make,
+  properties: Readonly<Record<string, Value | readonly [Value, allowed: string]>>,
+  suffix = '',
+): TokenCase[] {
+  return Object.entries(properties).map(([property, given]) => {
+    const [value, allowed] = typeof given === 'function' ? [given] : given;
+    const name = `${declaredBy}.${property}${suffix}`;
+    const give = (stack: Stack) => make(stack, { [property]: value() });
+    return { name, give, ...(allowed !== undefined && { refusal: `${property} must be ${allowed}` }) };
+  });
+}
+
+const keeper = (stack: Stack, settings: object) =>
+  new IndexKeeper(stack, 'It', { indexes: [index(stack, ShardCounts.uniform(2))], ...settings });
+const stream = (stack: Stack, settings: object) => new UniformStream(stack, 'New', { shardCount: 1, ...settings });
+const scaled = (stack: Stack, settings: object) =>
+  new StreamAutoScaling(stack, 'It', { stream: imported(stack), minCapacity: 1, maxCapacity: 2, ...settings });
+const reconciled = (stack: Stack, settings: object) =>
+  new StreamReconciliation(stack, 'It', { stream: imported(stack), ...settings });
+const importedStream = (stack: Stack, settings: object) => {
+  const streamArn = 'arn:aws:kinesis:eu-west-1:111111111111:stream/events';
+  return producer(stack, {
+    stream: UniformStream.fromUniformStreamAttributes(stack, 'New', { streamArn, ...settings }),
+  });
+};
+const fifoQueue = (stack: Stack, settings: object) => producer(stack).addFifoQueue('New', settings);
+const tableStream = (stack: Stack, settings: object) =>
+  producer(stack).addTableStream({ table: table(stack), ...settings });
+const tableStreamOrQueue = (stack: Stack, settings: object) =>
+  tableStream(stack, { onFailure: new SqsDlq(new Queue(stack, 'Failures')), ...settings });
+const autoscaled = (stack: Stack, settings: object) =>
+  provisioned(stack, () => KeyspacesCapacity.autoscaled({ maxCapacity: 9, ...settings }));
 
 /**
  * Every construct with a Lambda function: the interface of its settings, and a function that creates the construct.
  * The third element is the interface that declares the function settings, if this is another interface.
  */
-const functions: [string, (stack: Stack, settings: object) => unknown, declaredBy?: string][] = [
+const functions: [string, Make, declaredBy?: string][] = [
   ['OrderedProducerFunctionProps', producer],
   [
     'HashKeyRegistryProps',
@@ -76,312 +125,238 @@ const functions: [string, (stack: Stack, settings: object) => unknown, declaredB
     (stack, settings) =>
       new KeyspacesFanOutQueryFunction(stack, 'It', { tables: [keyspacesTable(stack)], ...settings }),
   ],
-  [
-    'StreamAutoScalingOptions',
-    (stack, settings) =>
-      new StreamAutoScaling(stack, 'It', { stream: imported(stack), minCapacity: 1, maxCapacity: 2, ...settings }),
-  ],
-  [
-    'StreamReconciliationOptions',
-    (stack, settings) => new StreamReconciliation(stack, 'It', { stream: imported(stack), ...settings }),
-  ],
+  ['StreamAutoScalingOptions', scaled],
+  ['StreamReconciliationOptions', reconciled],
   ['StreamReshardingProviderProps', (stack, settings) => new StreamReshardingProvider(stack, 'It', settings)],
 ];
 
-function keeper(stack: Stack, settings: object): IndexKeeper {
-  return new IndexKeeper(stack, 'It', { indexes: [index(stack, ShardCounts.uniform(2))], ...settings });
-}
-
-const settingsOfFunctions: TokenCase[] = functions.flatMap(([name, make, declaredBy = name]) => [
-  { name: `${declaredBy}.memorySize of ${name}`, give: (stack) => make(stack, { memorySize: token() }) },
-  { name: `${declaredBy}.timeout of ${name}`, give: (stack) => make(stack, { timeout: seconds() }) },
-  {
-    name: `BundledFunctionOptions.reservedConcurrentExecutions of ${name}`,
-    give: (stack) => make(stack, { reservedConcurrentExecutions: token() }),
-  },
-  {
-    name: `BundledFunctionOptions.maxEventAge of ${name}`,
-    give: (stack) => make(stack, { maxEventAge: seconds() }),
-    refusal: 'maxEventAge must be 1 minute to 6 hours, known at synthesis, got "a token"',
-  },
-  {
-    name: `BundledFunctionOptions.retryAttempts of ${name}`,
-    give: (stack) => make(stack, { retryAttempts: token() }),
-    refusal: 'retryAttempts must be a whole number from 0 to 2, known at synthesis, got a token',
-  },
+const settingsOfFunctions = functions.flatMap(([name, make, declaredBy = name]) => [
+  ...casesOf(declaredBy, make, { memorySize: token, timeout: seconds }, ` of ${name}`),
+  ...casesOf(
+    'BundledFunctionOptions',
+    make,
+    {
+      reservedConcurrentExecutions: token,
+      maxEventAge: [seconds, `1 minute to 6 hours, ${KNOWN} "a token"`],
+      retryAttempts: [token, `a whole number from 0 to 2, ${KNOWN} a token`],
+    },
+    ` of ${name}`,
+  ),
 ]);
 
-const adviceOnStreams: TokenCase[] = [
-  'recordsPerSecond',
-  'bytesPerSecond',
-  'headRoom',
-  'consumers',
-  'keys',
-  'hottestKeyShare',
-].map((property) => ({
-  name: `ExpectedStreamTraffic.${property}`,
-  give: (stack) => {
-    const expectedTraffic = { recordsPerSecond: 100_000, bytesPerSecond: 1, [property]: token() };
-    return new UniformStream(stack, 'Busy', { shardCount: 1, expectedTraffic });
-  },
-}));
+const monitor = (add: (monitoring: ShardMonitoring, stack: Stack, options: object) => void): Make => {
+  return (stack, options) => add(new ShardMonitoring(stack, 'Monitor'), stack, options);
+};
 
-const adviceOnIndexes: TokenCase[] = Object.entries({
-  writesPerSecond: token,
-  partitions: token,
-  pagesPerSecond: token,
-  itemSize: () => Size.bytes(token()),
-  storedSize: () => Size.bytes(token()),
-  shares: () => ({ failed: token() }),
-}).map(([property, value]) => ({
-  name: `ExpectedIndexTraffic.${property}`,
-  give: (stack) => index(stack, ShardCounts.uniform(1), { [property]: value() }),
-}));
+const monitorings = [
+  ...casesOf(
+    'ConsumerMonitoringOptions',
+    monitor((monitoring, stack, options) => {
+      const metrics = StreamConsumerMetrics.fromOrderedConsumer(consumer(stack, {}));
+      monitoring.addConsumer(imported(stack, 'Consumed'), metrics, options);
+    }),
+    { maxParkedTime: seconds, maxIteratorAge: [minutes, AGE] },
+  ),
+  ...casesOf(
+    'StreamMonitoringOptions',
+    monitor((monitoring, stack, options) => {
+      const watched = new UniformStream(stack, 'Watched', { shardCount: 4 });
+      const autoScaling = watched.autoScaleShardCount({ minCapacity: 1, maxCapacity: 8 });
+      const reconciliation = new StreamReconciliation(stack, 'Reconciliation', { stream: watched });
+      monitoring.addStream(watched, { autoScaling, reconciliation, ...options });
+    }),
+    { maxIteratorAge: [minutes, AGE], maxWriteThrottles: token, maxSkew: token, minUpdatesLeft: token },
+  ),
+  ...casesOf(
+    'IndexMonitoringOptions',
+    monitor((monitoring, stack, options) => monitoring.addIndex(index(stack, ShardCounts.uniform(2)), options)),
+    { maxWriteThrottles: token },
+  ),
+  ...casesOf(
+    'TableMonitoringOptions',
+    monitor((monitoring, stack, options) => monitoring.addTable(invoiceTable(stack), options)),
+    { maxWriteThrottles: token, maxReadThrottles: token },
+  ),
+  ...casesOf(
+    'DaxMonitoringOptions',
+    monitor((monitoring, stack, options) => monitoring.addDaxCluster(dax(stack, {}), options)),
+    { maxThrottledRequests: token, maxFaults: token, maxCpuUtilizationPercent: token },
+  ),
+  ...casesOf(
+    'ProducerMonitoringOptions',
+    monitor((monitoring, stack, options) => monitoring.addProducer(producer(stack), options)),
+    { maxFailures: token },
+  ),
+  ...casesOf(
+    'QueryMonitoringOptions',
+    monitor((monitoring, stack, options) => monitoring.addQuery(query(stack), options)),
+    { maxHiddenPercent: token },
+  ),
+  ...casesOf(
+    'OutboxMonitoringOptions',
+    monitor((monitoring, stack, options) => monitoring.addOutbox(relay(stack), options)),
+    { maxFailures: token, maxLag: seconds },
+  ),
+  ...casesOf(
+    'DeadLetterQueueMonitoringOptions',
+    monitor((monitoring, stack, options) => monitoring.addDeadLetterQueue(new Queue(stack, 'Queue'), options)),
+    { maxMessages: token },
+  ),
+  ...casesOf(
+    'IndexKeeperMonitoringOptions',
+    monitor((monitoring, stack, options) => monitoring.addIndexKeeper(keeper(stack, {}), options)),
+    { maxDelay: seconds },
+  ),
+];
 
 export const tokenCases: TokenCase[] = [
   ...settingsOfFunctions,
-  ...adviceOnStreams,
-  ...adviceOnIndexes,
-
-  { name: 'UniformStreamProps.shardCount', give: (stack) => new UniformStream(stack, 'New', { shardCount: token() }) },
-  {
-    name: 'UniformStreamProps.deployedShardCount',
-    give: (stack) => new UniformStream(stack, 'New', { shardCount: token(), deployedShardCount: token() }),
-  },
-  {
-    name: 'UniformStreamAttributes.hashBuckets',
-    give: (stack) => {
-      const streamArn = 'arn:aws:kinesis:eu-west-1:111111111111:stream/events';
-      UniformStream.fromUniformStreamAttributes(stack, 'New', { streamArn, hashBuckets: token() });
-    },
-    refusal: 'hashBuckets must be a power of two, known at synthesis, got a token',
-  },
-  {
-    name: 'UniformStreamAttributes.maxRecordSize',
-    give: (stack) => {
-      const streamArn = 'arn:aws:kinesis:eu-west-1:111111111111:stream/events';
-      const maxRecordSize = Size.kibibytes(token(2_048));
-      const stream = UniformStream.fromUniformStreamAttributes(stack, 'New', { streamArn, maxRecordSize });
-      new OrderedProducerFunction(stack, 'Producer', { stream });
-    },
-  },
-  {
-    name: 'UniformStreamProps.hashBuckets',
-    give: (stack) => new UniformStream(stack, 'New', { shardCount: 1, hashBuckets: token() }),
-    refusal: 'hashBuckets must be a power of two, known at synthesis, got a token',
-  },
-  {
-    name: 'UniformStreamProps.retentionPeriod',
-    give: (stack) => new UniformStream(stack, 'New', { shardCount: 1, retentionPeriod: Duration.hours(token(48)) }),
-  },
-  {
-    name: 'UniformStreamProps.maxRecordSize',
-    give: (stack) => new UniformStream(stack, 'New', { shardCount: 1, maxRecordSize: Size.kibibytes(token(2048)) }),
-  },
-  {
-    name: 'StreamAutoScalingOptions.minCapacity',
-    give: (stack) =>
-      new UniformStream(stack, 'New', { shardCount: 4 }).autoScaleShardCount({ minCapacity: token(), maxCapacity: 8 }),
-  },
-  {
-    name: 'StreamAutoScalingOptions.maxCapacity',
-    give: (stack) =>
-      new UniformStream(stack, 'New', { shardCount: 4 }).autoScaleShardCount({ minCapacity: 1, maxCapacity: token() }),
-  },
-  {
-    name: 'StreamAutoScalingOptions.targetUtilizationPercent',
-    give: (stack) =>
-      new StreamAutoScaling(stack, 'New', {
-        stream: imported(stack),
-        minCapacity: 1,
-        maxCapacity: 2,
-        targetUtilizationPercent: token(),
-      }),
-    refusal: 'targetUtilizationPercent must be a number above 0, at most 100, known at synthesis, got a token',
-  },
-  ...[resharding, tableItemMover].flatMap((make) => [
-    ...['readUnitsPerSecond', 'writeUnitsPerSecond'].map((property) => ({
-      name: `ItemMoverOptions.${property} of ${make.name}`,
-      give: (stack: Stack) => make(stack, { [property]: token() }),
-    })),
+  ...casesOf(
+    'ExpectedStreamTraffic',
+    (stack, traffic) =>
+      stream(stack, { expectedTraffic: { recordsPerSecond: 100_000, bytesPerSecond: 1, ...traffic } }),
     {
-      name: `ItemMoverOptions.segments of ${make.name}`,
-      give: (stack: Stack) => make(stack, { segments: token() }),
-      refusal: 'segments must be a whole number from 1 to 256, known at synthesis, got a token',
+      recordsPerSecond: token,
+      bytesPerSecond: token,
+      headRoom: token,
+      consumers: token,
+      keys: token,
+      hottestKeyShare: token,
     },
-  ]),
-  ...[{ initial: token }, { maximum: token }, { initialByValue: () => ({ failed: token() }) }].map((option) => {
-    const [[property, value]] = Object.entries(option) as [[string, () => unknown]];
-    const give = (stack: Stack) => index(stack, ShardCounts.adaptive({ [property]: value() }));
-    return { name: `AdaptiveShardCountsOptions.${property}`, give };
+  ),
+  ...casesOf('ExpectedIndexTraffic', (stack, traffic) => index(stack, ShardCounts.uniform(1), traffic), {
+    writesPerSecond: token,
+    partitions: token,
+    pagesPerSecond: token,
+    itemSize: bytes,
+    storedSize: bytes,
+    shares: () => ({ failed: token() }),
   }),
-  {
-    name: 'StreamReconciliationProps.shardCount',
-    give: (stack) => new StreamReconciliation(stack, 'New', { stream: imported(stack), shardCount: token() }),
-  },
-  {
-    name: 'StreamReshardingProps.shardCount',
-    give: (stack) => new StreamResharding(stack, 'New', { stream: imported(stack), shardCount: token() }),
-  },
-  {
-    name: 'StreamReshardingProps.deployedShardCount',
-    give: (stack) =>
-      new StreamResharding(stack, 'New', { stream: imported(stack), shardCount: 4, deployedShardCount: token() }),
-  },
-  {
-    name: 'FanOutQueryFunctionProps.cache',
-    give: (stack) => query(stack, { cache: seconds() }),
-    refusal: 'cache must be at least 1 millisecond, in whole milliseconds, known at synthesis, got "a token"',
-  },
-  {
-    name: 'DaxClusterProps.nodes',
-    give: (stack) => dax(stack, { nodes: token() }),
-  },
-  ...['queryTimeToLive', 'itemTimeToLive'].map((property) => ({
-    name: `DaxClusterProps.${property}`,
-    give: (stack: Stack) => dax(stack, { [property]: seconds() }),
-    refusal: `${property} must be at least 1 millisecond, in whole milliseconds, known at synthesis, got "a token"`,
-  })),
-  {
-    name: 'ShardFormatOptions.firstShard',
-    give: (stack) => invoiceTable(stack, { firstShard: token() }),
-    refusal: 'firstShard must be a whole number, known at synthesis, got a token',
-  },
-  {
-    name: 'ShardFormatOptions.shardWidth',
-    give: (stack) => index(stack, ShardCounts.uniform(2), undefined, { shardWidth: token() }),
-    refusal: 'byStatus.shardWidth must be a whole number, known at synthesis, got a token',
-  },
-  {
-    name: 'OrderedProducerFunctionProps.maxRecordSize',
-    give: (stack) => producer(stack, { maxRecordSize: Size.bytes(token()) }),
-  },
-  {
-    name: 'OrderedProducerFunctionProps.maxRecordSize, in another unit',
-    give: (stack) => producer(stack, { maxRecordSize: Size.mebibytes(token()) }),
-    refusal: 'maxRecordSize must be created with Size.bytes if it is a token, got "a token"',
-  },
-  {
-    name: 'OrderedProducerFunctionProps.hashBuckets',
-    give: (stack) => producer(stack, { hashBuckets: token() }),
-    refusal: 'hashBuckets must be a power of two, known at synthesis, got a token',
-  },
-  {
-    name: 'OrderedProducerFunctionProps.linger',
-    give: (stack) => producer(stack, { aggregationAcrossKeys: true, linger: Duration.millis(token()) }),
-  },
-  {
-    name: 'OrderedProducerFunctionProps.requestTimeout',
-    give: (stack) => producer(stack, { requestTimeout: Duration.millis(token()) }),
-  },
-  {
-    name: 'OrderedProducerFunctionProps.requestTimeout, in another unit',
-    give: (stack) => producer(stack, { requestTimeout: seconds() }),
-    refusal: 'requestTimeout must be created with Duration.millis if it is a token, got "a token"',
-  },
-  {
-    name: 'ProducerFifoQueueOptions.maxReceiveCount',
-    give: (stack) => producer(stack).addFifoQueue('New', { maxReceiveCount: token() }),
-  },
-  {
-    name: 'ProducerFifoQueueOptions.maxConcurrency',
-    give: (stack) => producer(stack).addFifoQueue('New', { maxConcurrency: token() }),
-  },
-  {
-    name: 'ProducerFifoQueueOptions.visibilityTimeout',
-    give: (stack) => producer(stack).addFifoQueue('New', { visibilityTimeout: seconds() }),
-  },
-  {
-    name: 'ProducerTableStreamOptions.batchSize',
-    give: (stack) => producer(stack).addTableStream({ table: table(stack), batchSize: token() }),
-  },
-  {
-    name: 'ProducerTableStreamOptions.parallelizationFactor',
-    give: (stack) => producer(stack).addTableStream({ table: table(stack), parallelizationFactor: token() }),
-  },
-  {
-    name: 'ProducerTableStreamOptions.maxBatchingWindow',
-    give: (stack) => producer(stack).addTableStream({ table: table(stack), maxBatchingWindow: seconds() }),
-  },
-  {
-    name: 'ProducerTableStreamOptions.maxRecordAge',
-    give: (stack) => {
-      const onFailure = new SqsDlq(new Queue(stack, 'Failures'));
-      return producer(stack).addTableStream({ table: table(stack), maxRecordAge: seconds(), onFailure });
+  ...casesOf('UniformStreamProps', stream, {
+    shardCount: token,
+    hashBuckets: [token, POWER_OF_TWO],
+    retentionPeriod: () => Duration.hours(token(48)),
+    maxRecordSize: () => Size.kibibytes(token(2_048)),
+  }),
+  ...casesOf('UniformStreamProps', (stack, settings) => stream(stack, { shardCount: token(), ...settings }), {
+    deployedShardCount: token,
+  }),
+  ...casesOf('UniformStreamAttributes', importedStream, {
+    hashBuckets: [token, POWER_OF_TWO],
+    maxRecordSize: () => Size.kibibytes(token(2_048)),
+  }),
+  ...casesOf('StreamAutoScalingOptions', scaled, {
+    minCapacity: token,
+    maxCapacity: token,
+    targetUtilizationPercent: [token, `a number above 0, at most 100, ${KNOWN} a token`],
+  }),
+  ...[resharding, tableItemMover].flatMap((make) =>
+    casesOf(
+      'ItemMoverOptions',
+      make,
+      {
+        readUnitsPerSecond: token,
+        writeUnitsPerSecond: token,
+        segments: [token, `a whole number from 1 to 256, ${KNOWN} a token`],
+      },
+      ` of ${make.name}`,
+    ),
+  ),
+  ...casesOf('AdaptiveShardCountsOptions', (stack, options) => index(stack, ShardCounts.adaptive(options)), {
+    initial: token,
+    maximum: token,
+    initialByValue: () => ({ failed: token() }),
+  }),
+  ...casesOf('StreamReconciliationProps', reconciled, { shardCount: token }),
+  ...casesOf(
+    'StreamReshardingProps',
+    (stack, settings) => new StreamResharding(stack, 'New', { stream: imported(stack), shardCount: 4, ...settings }),
+    { shardCount: token, deployedShardCount: token },
+  ),
+  ...casesOf('FanOutQueryFunctionProps', query, { cache: [seconds, TIME_TO_LIVE] }),
+  ...casesOf('DaxClusterProps', dax, {
+    nodes: token,
+    queryTimeToLive: [seconds, TIME_TO_LIVE],
+    itemTimeToLive: [seconds, TIME_TO_LIVE],
+  }),
+  ...casesOf('ShardFormatOptions', invoiceTable, { firstShard: [token, WHOLE_NUMBER] }),
+  ...casesOf('ShardFormatOptions', (stack, options) => index(stack, ShardCounts.uniform(2), undefined, options), {
+    shardWidth: [token, WHOLE_NUMBER],
+  }),
+  ...casesOf('ShardedIndexOptions', (stack, options) => index(stack, ShardCounts.uniform(2), undefined, options), {
+    maxReadRequestUnits: token,
+    maxWriteRequestUnits: token,
+  }),
+  ...casesOf('OrderedProducerFunctionProps', producer, {
+    maxRecordSize: bytes,
+    hashBuckets: [token, POWER_OF_TWO],
+    requestTimeout: () => Duration.millis(token()),
+  }),
+  ...casesOf(
+    'OrderedProducerFunctionProps',
+    (stack, props) => producer(stack, { aggregationAcrossKeys: true, ...props }),
+    {
+      linger: () => Duration.millis(token()),
     },
-    refusal: 'maxRecordAge must be 1 minute to 1 day, known at synthesis, got "a token"',
-  },
-  {
-    name: 'OrderedStreamConsumerProps.startingPositionTimestamp',
-    give: (stack) =>
-      consumer(stack, {
-        startingPosition: lambda.StartingPosition.AT_TIMESTAMP,
-        startingPositionTimestamp: token(),
-      }),
-  },
-  ...['batchSize', 'parallelizationFactor', 'sweepReadUnitsPerSecond'].map((property) => ({
-    name: `IndexKeeperProps.${property}`,
-    give: (stack: Stack) => keeper(stack, { [property]: token() }),
-  })),
-  { name: 'OrderedStreamConsumerProps.batchSize', give: (stack) => consumer(stack, { batchSize: token() }) },
-  {
-    name: 'OrderedStreamConsumerProps.maxBatchingWindow',
-    give: (stack) => consumer(stack, { maxBatchingWindow: seconds() }),
-  },
-  {
-    name: 'OrderedStreamConsumerProps.parallelizationFactor',
-    give: (stack) => consumer(stack, { parallelizationFactor: token() }),
-  },
-  {
-    name: 'OrderedStreamConsumerProps.retryInterval',
-    give: (stack) => consumer(stack, { retryInterval: Duration.minutes(token()) }),
-  },
-  { name: 'OutboxRelayFunctionProps.memorySize', give: (stack) => relay(stack, { memorySize: token() }) },
-  { name: 'OutboxRelayFunctionProps.timeout', give: (stack) => relay(stack, { timeout: seconds() }) },
-  {
-    name: 'OutboxRelayFunctionProps.reservedConcurrentExecutions',
-    give: (stack) => relay(stack, { reservedConcurrentExecutions: token() }),
-  },
-  { name: 'OutboxRelayFunctionProps.maxTries', give: (stack) => relay(stack, { maxTries: token() }) },
-  {
-    name: 'OutboxRelayFunctionProps.hashBuckets',
-    give: (stack) => relay(stack, { hashBuckets: token() }),
-    refusal: 'hashBuckets must be a power of two, known at synthesis, got a token',
-  },
-  {
-    name: 'OutboxRelayFunctionProps.maxRecordSize',
-    give: (stack) => relay(stack, { maxRecordSize: Size.bytes(token()) }),
-  },
-  {
-    name: 'ShardedKeyspacesTableProps.defaultTimeToLive',
-    give: (stack) => keyspacesTable(stack, { defaultTimeToLive: seconds() }),
-  },
-  {
-    name: 'ShardedKeyspacesTableOptions.firstShard',
-    give: (stack) => keyspacesTable(stack, { firstShard: token() }),
-    refusal: 'firstShard must be a whole number, known at synthesis, got a token',
-  },
+  ),
+  ...casesOf(
+    'OrderedProducerFunctionProps',
+    producer,
+    {
+      maxRecordSize: [() => Size.mebibytes(token()), 'created with Size.bytes if it is a token, got "a token"'],
+      requestTimeout: [seconds, 'created with Duration.millis if it is a token, got "a token"'],
+    },
+    ', in another unit',
+  ),
+  ...casesOf('ProducerFifoQueueOptions', fifoQueue, {
+    maxReceiveCount: token,
+    maxConcurrency: token,
+    visibilityTimeout: seconds,
+  }),
+  ...casesOf('ProducerTableStreamOptions', tableStream, {
+    batchSize: token,
+    parallelizationFactor: token,
+    maxBatchingWindow: seconds,
+  }),
+  ...casesOf('ProducerTableStreamOptions', tableStreamOrQueue, {
+    maxRecordAge: [seconds, `1 minute to 1 day, ${KNOWN} "a token"`],
+  }),
+  ...casesOf('IndexKeeperProps', keeper, {
+    batchSize: token,
+    parallelizationFactor: token,
+    sweepReadUnitsPerSecond: token,
+  }),
+  ...casesOf(
+    'OrderedStreamConsumerProps',
+    (stack, props) => consumer(stack, { startingPosition: lambda.StartingPosition.AT_TIMESTAMP, ...props }),
+    { startingPositionTimestamp: token },
+  ),
+  ...casesOf('OrderedStreamConsumerProps', consumer, {
+    batchSize: token,
+    maxBatchingWindow: seconds,
+    parallelizationFactor: token,
+    retryInterval: minutes,
+  }),
+  ...casesOf('OutboxRelayFunctionProps', relay, {
+    memorySize: token,
+    timeout: seconds,
+    reservedConcurrentExecutions: token,
+    maxTries: token,
+    hashBuckets: [token, POWER_OF_TWO],
+    maxRecordSize: bytes,
+  }),
+  ...casesOf('ShardedKeyspacesTableProps', keyspacesTable, { defaultTimeToLive: seconds }),
+  ...casesOf('ShardedKeyspacesTableOptions', keyspacesTable, { firstShard: [token, WHOLE_NUMBER] }),
+  ...casesOf('KeyspacesAutoscaledCapacityOptions', autoscaled, {
+    minCapacity: token,
+    maxCapacity: token,
+    targetUtilizationPercent: token,
+  }),
   {
     name: 'KeyspacesCapacity.constant(capacityUnits)',
     give: (stack) => provisioned(stack, () => KeyspacesCapacity.constant(token())),
   },
-  {
-    name: 'KeyspacesAutoscaledCapacityOptions.minCapacity',
-    give: (stack) => provisioned(stack, () => KeyspacesCapacity.autoscaled({ minCapacity: token(), maxCapacity: 9 })),
-  },
-  {
-    name: 'KeyspacesAutoscaledCapacityOptions.maxCapacity',
-    give: (stack) => provisioned(stack, () => KeyspacesCapacity.autoscaled({ maxCapacity: token() })),
-  },
-  {
-    name: 'KeyspacesAutoscaledCapacityOptions.targetUtilizationPercent',
-    give: (stack) =>
-      provisioned(stack, () => KeyspacesCapacity.autoscaled({ maxCapacity: 9, targetUtilizationPercent: token() })),
-  },
-  {
-    name: 'ShardCounts.uniform(count)',
-    give: (stack) => query(stack, {}, ShardCounts.uniform(token())),
-  },
+  { name: 'ShardCounts.uniform(count)', give: (stack) => query(stack, {}, ShardCounts.uniform(token())) },
   {
     name: 'ShardCounts.byValue(counts)',
     give: (stack) => query(stack, {}, ShardCounts.byValue({ failed: token() }, 1)),
@@ -390,81 +365,5 @@ export const tokenCases: TokenCase[] = [
     name: 'ShardCounts.byValue(defaultCount)',
     give: (stack) => query(stack, {}, ShardCounts.byValue({ failed: 1 }, token())),
   },
-  {
-    name: 'ConsumerMonitoringOptions.maxParkedTime',
-    give: (stack) => {
-      const metrics = StreamConsumerMetrics.fromOrderedConsumer(consumer(stack, {}));
-      new ShardMonitoring(stack, 'New').addConsumer(imported(stack, 'Consumed'), metrics, { maxParkedTime: seconds() });
-    },
-  },
-  {
-    name: 'ConsumerMonitoringOptions.maxIteratorAge',
-    give: (stack) => {
-      const stream = imported(stack);
-      const options = { maxIteratorAge: Duration.minutes(token()) };
-      new ShardMonitoring(stack, 'New').addConsumer(stream, StreamConsumerMetrics.fromPolling(stream), options);
-    },
-    refusal: 'maxIteratorAge must be a duration, in whole milliseconds, known at synthesis, got "a token"',
-  },
-  {
-    name: 'StreamMonitoringOptions.maxIteratorAge',
-    give: (stack) => {
-      const options = { maxIteratorAge: Duration.minutes(token()) };
-      new ShardMonitoring(stack, 'New').addStream(imported(stack), options);
-    },
-    refusal: 'maxIteratorAge must be a duration, in whole milliseconds, known at synthesis, got "a token"',
-  },
-  ...['maxWriteThrottles', 'maxSkew', 'minUpdatesLeft'].map((property) => ({
-    name: `StreamMonitoringOptions.${property}`,
-    give: (stack: Stack) => {
-      const watched = new UniformStream(stack, 'Watched', { shardCount: 4 });
-      new ShardMonitoring(stack, 'New').addStream(watched, {
-        autoScaling: watched.autoScaleShardCount({ minCapacity: 1, maxCapacity: 8 }),
-        reconciliation: new StreamReconciliation(stack, 'Reconciliation', { stream: watched }),
-        [property]: token(),
-      });
-    },
-  })),
-  {
-    name: 'IndexMonitoringOptions.maxWriteThrottles',
-    give: (stack) =>
-      new ShardMonitoring(stack, 'New').addIndex(index(stack, ShardCounts.uniform(2)), { maxWriteThrottles: token() }),
-  },
-  ...['maxWriteThrottles', 'maxReadThrottles'].map((property) => ({
-    name: `TableMonitoringOptions.${property}`,
-    give: (stack: Stack) => new ShardMonitoring(stack, 'New').addTable(invoiceTable(stack), { [property]: token() }),
-  })),
-  ...['maxThrottledRequests', 'maxFaults', 'maxCpuUtilizationPercent'].map((property) => ({
-    name: `DaxMonitoringOptions.${property}`,
-    give: (stack: Stack) => new ShardMonitoring(stack, 'New').addDaxCluster(dax(stack, {}), { [property]: token() }),
-  })),
-  {
-    name: 'ProducerMonitoringOptions.maxFailures',
-    give: (stack) => new ShardMonitoring(stack, 'New').addProducer(producer(stack), { maxFailures: token() }),
-  },
-  {
-    name: 'QueryMonitoringOptions.maxHiddenPercent',
-    give: (stack) => new ShardMonitoring(stack, 'New').addQuery(query(stack), { maxHiddenPercent: token() }),
-  },
-  {
-    name: 'OutboxMonitoringOptions.maxFailures',
-    give: (stack) => new ShardMonitoring(stack, 'New').addOutbox(relay(stack), { maxFailures: token() }),
-  },
-  ...['maxReadRequestUnits', 'maxWriteRequestUnits'].map((property) => ({
-    name: `ShardedIndexOptions.${property}`,
-    give: (stack: Stack) => index(stack, ShardCounts.uniform(2), undefined, { [property]: token() }),
-  })),
-  {
-    name: 'DeadLetterQueueMonitoringOptions.maxMessages',
-    give: (stack) =>
-      new ShardMonitoring(stack, 'New').addDeadLetterQueue(new Queue(stack, 'Queue'), { maxMessages: token() }),
-  },
-  {
-    name: 'IndexKeeperMonitoringOptions.maxDelay',
-    give: (stack) => new ShardMonitoring(stack, 'New').addIndexKeeper(keeper(stack, {}), { maxDelay: seconds() }),
-  },
-  {
-    name: 'OutboxMonitoringOptions.maxLag',
-    give: (stack) => new ShardMonitoring(stack, 'New').addOutbox(relay(stack), { maxLag: seconds() }),
-  },
+  ...monitorings,
 ];
