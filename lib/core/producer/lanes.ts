@@ -134,10 +134,15 @@ export class Lanes {
     return lane;
   }
 
-  /** Queues a waiting lane for a request, unless its records have expired or the producer was stopped. */
+  /** Queues a waiting lane for a request, unless its records cannot be sent any more or the producer was stopped. */
   private prepareHead(lane: Lane): void {
-    // A loop instead of a recursion, because any number of records can expire together.
-    while (!lane.hasEnded && this.stopped === undefined && this.hasExpired(lane.head)) this.expire(lane);
+    // A loop instead of a recursion, because any number of records can expire, or be too large, together.
+    while (!lane.hasEnded && this.stopped === undefined) {
+      const tooLarge = this.sizeLimit.errorOf(lane.head);
+      if (this.hasExpired(lane.head)) this.expire(lane);
+      else if (tooLarge !== undefined) this.rejectFirst(lane, 1, tooLarge);
+      else break;
+    }
     if (lane.hasEnded) return;
     if (this.stopped !== undefined) this.rejectWaiting(lane, this.stopped);
     else {

@@ -1,4 +1,5 @@
 import { type CallLimit, callWithin } from '../kernel/call-within';
+import type { EvenShardsError } from '../kernel/errors';
 import type { EntryFormer } from './entry-former';
 import type { PendingRecord } from './pending-record';
 import { StreamDistributionError } from './producer-errors';
@@ -40,11 +41,21 @@ export class RecordSizeLimit {
 
   /** Whether the limit must be requested from the stream before this record is sent. */
   isUnknownFor(record: PendingRecord): boolean {
-    return (
-      this.bytes === undefined &&
-      this.client.describeStreamSummary !== undefined &&
-      this.former.maxBytesAlone(record) > DEFAULT_MAX_RECORD_BYTES
-    );
+    return this.bytes === undefined && this.client.describeStreamSummary !== undefined && this.isAboveDefault(record);
+  }
+
+  /**
+   * The error of a record that the stream does not accept, although the producer accepted it before it knew the limit.
+   * Undefined if the stream accepts the record, or if the limit is not known yet.
+   */
+  errorOf(pending: PendingRecord): EvenShardsError | undefined {
+    if (this.bytes === undefined || !this.isAboveDefault(pending)) return undefined;
+    try {
+      this.check(pending.record);
+      return undefined;
+    } catch (error) {
+      return error as EvenShardsError;
+    }
   }
 
   /**
@@ -58,6 +69,11 @@ export class RecordSizeLimit {
       this.request = undefined;
     });
     this.checkWith(await this.request, record);
+  }
+
+  /** Every stream accepts a record up to the default limit. */
+  private isAboveDefault(record: PendingRecord): boolean {
+    return this.former.maxBytesAlone(record) > DEFAULT_MAX_RECORD_BYTES;
   }
 
   private checkWith(maxRecordBytes: number, record: ProducerRecord): number {

@@ -227,6 +227,36 @@ describe('OrderedProducer', () => {
       expect(await clock.runUntil(put)).toMatchObject({ attempts: 1 });
     });
 
+    test.each<[Partial<OrderedProducerOptions>]>([
+      [{}],
+      [{ skipRejected: true }],
+      [{ aggregation: 'per-key' }],
+      [{ aggregation: 'packed', skipRejected: true }],
+    ])(
+      'with %j, never sends a record above the limit of the stream that it accepted before it knew the limit',
+      async (options) => {
+        const { clock, kinesis, producer } = producerOnFakeStream({ maxRecordKiB: 1_024 }, options);
+        const large = 'x'.repeat(3_000_000);
+        const tooLarge = [record('asks', large), record('a', 'a0'), record('a', large), record('a', large)];
+        const results = [...tooLarge, record('b', 'b0')].map((each) =>
+          producer.put(each).then(
+            () => 'stored',
+            (error) => error.code,
+          ),
+        );
+        const later = options.skipRejected ? 'RECORD_TOO_LARGE' : 'EARLIER_RECORD_FAILED';
+        expect(await clock.runUntil(Promise.all(results))).toEqual([
+          'RECORD_TOO_LARGE',
+          'stored',
+          'RECORD_TOO_LARGE',
+          later,
+          'stored',
+        ]);
+        const sizes = kinesis.requests.flatMap(({ Records }) => Records.map(({ Data }) => Data.byteLength));
+        expect(Math.max(...sizes)).toBeLessThan(1024 * 1024);
+      },
+    );
+
     test.each<[Partial<OrderedProducerOptions>, string]>([
       [{ streamName: undefined }, 'streamName must be'],
       [{ streamArn: 'arn:stream' }, 'streamArn must be absent when streamName is given'],
