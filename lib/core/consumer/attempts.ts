@@ -263,19 +263,19 @@ export class Attempts {
 
   private async timeOut(running: Running): Promise<void> {
     this.running.delete(running);
-    const { wasCalled } = running;
-    const { attemptTimeoutMs } = this.time;
-    const error = wasCalled ? new AttemptTimeoutError(attemptTimeoutMs) : new UnsettledCallError(attemptTimeoutMs);
-    running.timeoutError = error;
+    const failure = unsettled(running, this.time.attemptTimeoutMs);
+    running.timeoutError = failure.error;
     this.abort(running);
     await this.settings.clock.sleep(GRACE_MS);
-    this.end(running, { error, hasEnded: false, wasCalled });
+    this.end(running, failure);
   }
 
   private readonly stopAll = (): void => {
+    const { longAttemptMs = Number.POSITIVE_INFINITY } = this.time;
     for (const running of this.running) {
       this.abort(running);
-      this.end(running, 'unfinished');
+      const ranMs = this.settings.clock.now() - running.startedAt;
+      this.end(running, ranMs >= longAttemptMs ? unsettled(running, ranMs) : 'unfinished');
     }
   };
 
@@ -283,6 +283,12 @@ export class Attempts {
     running.abort();
     this.abandoned.add(running.record.partitionKey, running.handled);
   }
+}
+
+/** The failure of an attempt that was stopped after some time, before its handler settled. */
+function unsettled({ wasCalled }: Running, ms: number): FailedAttempt & { error: Error } {
+  const error = wasCalled ? new AttemptTimeoutError(ms) : new UnsettledCallError(ms);
+  return { error, hasEnded: false, wasCalled };
 }
 
 function userRecordOf({ partitionKey, explicitHashKey, data, subSequenceNumber, sequence }: ParkedRecord): UserRecord {

@@ -146,14 +146,19 @@ export class Batch {
   /** Handles records until a record has no attempts left, or until the time runs out. */
   private async handleInPlace(queue: KeyQueue, records: readonly Arrival[]): Promise<HandledInPlace> {
     let attempt = 1;
+    let lastError: unknown;
     for (let index = 0; index < records.length; ) {
       const record = records[index]!;
       if (!this.handled.has(record.partitionKey, record.positions)) {
-        const outcome = record.isFence
+        let outcome = record.isFence
           ? await this.skipFence(record)
           : await this.attempts.attempt(record, attempt, queue);
-        if (outcome === 'unfinished') return { rest: records.slice(index) };
+        if (outcome === 'unfinished') {
+          if (!this.isLastChance(attempt)) return { rest: records.slice(index) };
+          outcome = { error: lastError, hasEnded: false, wasCalled: false };
+        }
         if (outcome !== 'done') {
+          lastError = outcome.error;
           const key = this.handleFailure(record, attempt, outcome);
           if (key !== undefined) return { rest: records.slice(index), key };
           await this.attempts.backOff(attempt);
@@ -167,6 +172,14 @@ export class Batch {
       attempt = 1;
     }
     return { rest: [] };
+  }
+
+  /**
+   * Whether a record must be parked because an invocation has no time for its remaining attempts. If Lambda delivered the
+   * record again, its attempts would begin again, and they could run out of time forever.
+   */
+  private isLastChance(attempt: number): boolean {
+    return attempt > 1 && this.time.longAttemptMs !== undefined;
   }
 
   /** Reports a failed attempt. Returns the key to park if the record must not be tried again in this batch. */

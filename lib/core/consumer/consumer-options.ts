@@ -39,7 +39,8 @@ export interface OrderedConsumerOptions {
   /** The store for parked keys: a `DynamoDbParkingStore`, or a `MemoryParkingStore` in tests. */
   parking: ParkingStore;
   /**
-   * The number of attempts at a record before its key is parked, at least 2.
+   * The number of attempts at a record before its key is parked, at least 2. If an invocation has no time for all attempts, the
+   * key is parked at the end of the invocation.
    * @default 3
    */
   attempts?: number;

@@ -8,6 +8,11 @@ export interface WorkTime {
   readonly signal: AbortSignal;
   readonly attemptTimeoutMs: number;
   /**
+   * An attempt that the end of the invocation stops has failed if it ran for at least this time, in milliseconds. Otherwise, a
+   * record that needs more time than an invocation has would be delivered again forever. Absent outside Lambda.
+   */
+  readonly longAttemptMs?: number;
+  /**
    * How long a lease lasts, in milliseconds. While a process has the lease of a parked key, only this process replays the key.
    */
   readonly leaseMs: number;
@@ -40,6 +45,7 @@ const RESERVE_SHARE = 0.2;
 const LAST_RESPONSE_MS = 500;
 const LAST_RESPONSE_SHARE = 0.02;
 const ATTEMPTS_IN_TIME = 3;
+const LONG_ATTEMPT_SHARE = 0.5;
 
 /** Runs work within the time of a Lambda invocation. The work ends early enough for parking and for the response. */
 export async function withinInvocation<T>(
@@ -58,6 +64,7 @@ export async function withinInvocation<T>(
     return await work({
       signal: stop.signal,
       attemptTimeoutMs: attemptTimeoutMs ?? usableMs / ATTEMPTS_IN_TIME,
+      longAttemptMs: usableMs * LONG_ATTEMPT_SHARE,
       leaseMs: remainingMs,
       over: over.promise,
     });

@@ -247,13 +247,45 @@ describe('OrderedConsumer', () => {
         await new Promise((resolve) => signal.addEventListener('abort', resolve));
         ends.push(w.clock.now());
       });
-      expect(await w.deliver(['a1'], { remainingMs: allMs })).toEqual(['1']);
+      expect(await w.deliver(['a1'], { remainingMs: allMs })).toEqual([]);
       expect(ends).toEqual([endMs]);
       jest.spyOn(w.parking, 'find').mockReturnValue(new Promise(() => {}));
       expect(await w.deliver(['a1'], { remainingMs: allMs })).toEqual(['1']);
       expect(w.clock.now() - endMs).toBe(answerMs);
     },
   );
+
+  test.each<[Partial<OrderedConsumerOptions>, number]>([
+    [{}, 1],
+    [{ attempts: 2 }, 1],
+    [{ attempts: 10 }, 1],
+    [{ attemptTimeoutMs: MINUTE_MS }, 1],
+    [{ attemptTimeoutMs: 1_000, attempts: 1_000 }, 20],
+  ])(
+    'with %j, parks a record whose handler never succeeds in its first invocation, although its attempts need more time',
+    async (options, leastTries) => {
+      const w = world(options, async (record, { signal }) => {
+        if (textOf(record) !== 'a1') return;
+        await new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
+      });
+      expect(await w.deliver(['a1', 'b1', 'a2'])).toEqual([]);
+      expect(w.effects).toEqual(['b1']);
+      const [key] = await parkedKeys(w);
+      expect(key).toMatchObject({ partitionKey: 'a', records: 2 });
+      expect(key!.tries).toBeGreaterThanOrEqual(leastTries);
+    },
+  );
+
+  test('does not park a key whose record has attempts left when the caller stops the work outside Lambda', async () => {
+    const stop = new AbortController();
+    const w = world({}, async () => {
+      stop.abort();
+      throw new Error('not yet');
+    });
+    const work = w.consumer.process(shardOf(['a1']), { source: SOURCE, signal: stop.signal });
+    expect(await w.clock.runUntil(work)).toMatchObject({ comesAgain: { sequenceNumber: '1' } });
+    expect(await parkedKeys(w)).toEqual([]);
+  });
 
   test.each([
     ['keys', ['a1', 'b1', 'c1', 'd1', 'e1']],
@@ -378,28 +410,30 @@ describe('a callback of the consumer', () => {
 });
 
 describe('an attempt that continues after its invocation has ended', () => {
-  /** A consumer whose handler needs this time for the first attempt to process a1. */
+  /** A consumer whose handler needs five seconds for a1, and this time for the first attempt to process a2. */
   const slow = (ms: number) => {
-    const ends: string[] = [];
-    const w: World = world({ attempts: 2, attemptTimeoutMs: MINUTE_MS }, async (record, { attempt }) => {
-      if (textOf(record) === 'a1' && ends.length === 0) await w.clock.sleep(ms);
-      ends.push(`${textOf(record)} ${attempt}`);
+    let isFirst = true;
+    const w: World = world({ attempts: 2, attemptTimeoutMs: MINUTE_MS }, async (record) => {
+      if (textOf(record) === 'a1') await w.clock.sleep(5_000);
+      if (textOf(record) !== 'a2' || !isFirst) return;
+      isFirst = false;
+      await w.clock.sleep(ms);
     });
-    return { w, ends };
+    return w;
   };
 
   test('ends before the next attempt for the same key starts', async () => {
-    const { w } = slow(30_000);
-    expect(await w.deliver(['a1', 'b1'], { remainingMs: 10_000 })).toEqual(['1']);
-    expect(await w.deliver(['a1', 'b1', 'a2'])).toEqual([]);
-    expect(w.effects).toEqual(['b1', 'a1', 'a1', 'a2']);
+    const w = slow(30_000);
+    expect(await w.deliver(['a1', 'a2', 'b1'], { remainingMs: 10_000 })).toEqual(['2']);
+    expect(await w.deliver(['a2', 'b1', 'a3'], { from: 2 })).toEqual([]);
+    expect(w.effects).toEqual(['b1', 'a1', 'a2', 'a2', 'a3']);
   });
 
   test('blocks only its own key, which the consumer parks if the attempt does not end', async () => {
-    const { w } = slow(100 * MINUTE_MS);
-    expect(await w.deliver(['a1', 'b1'], { remainingMs: 10_000 })).toEqual(['1']);
-    expect(await w.deliver(['a1', 'b1', 'a2'], { remainingMs: 5 * MINUTE_MS })).toEqual([]);
-    expect(w.effects).toEqual(['b1']);
+    const w = slow(100 * MINUTE_MS);
+    expect(await w.deliver(['a1', 'a2', 'b1'], { remainingMs: 10_000 })).toEqual(['2']);
+    expect(await w.deliver(['a2', 'b1', 'a3'], { from: 2, remainingMs: 5 * MINUTE_MS })).toEqual([]);
+    expect(w.effects).toEqual(['b1', 'a1']);
     expect(await parkedKeys(w)).toMatchObject([{ partitionKey: 'a', records: 2 }]);
   });
 });
