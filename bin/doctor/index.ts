@@ -178,7 +178,7 @@ function namedResources({ table, stream, stack, app }: DoctorFlags): StackResour
 
 async function examine(target: Target, flags: DoctorFlags, options: Options, metrics: MetricClient): Promise<void> {
   const { resources, clients } = target;
-  const { streams, tables, shardings, consumers } = resources;
+  const { streams, tables, shardings, consumers, keepers } = resources;
   if (streams.length + tables.length === 0) throw new UsageError('the stack has no stream and no table', COMMAND);
   if (flags.permissions) {
     return printText(policyText([...target.statements, ...statementsFor(resources, flags, options)]));
@@ -205,6 +205,7 @@ async function examine(target: Target, flags: DoctorFlags, options: Options, met
     counted(shardings.length, 'sharded index or table', 'sharded indexes and tables'),
     counted(unsharded, 'table or index without shards', 'tables and indexes without shards'),
     counted(consumers.length, 'ordered consumer'),
+    ...(keepers.length > 0 ? [counted(keepers.length, 'index keeper')] : []),
   ].join(', ');
   printFindings(found, looked, flags, observed.unsharded.flatMap(comparisonLines));
 }
