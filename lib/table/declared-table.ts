@@ -3,29 +3,57 @@ import * as dynamodb from 'aws-cdk-lib/aws-dynamodb';
 import { constructField } from '../construct/props';
 import { checkAtSynthesis } from '../construct/synthesis-check';
 import { templateProperties } from '../construct/template-properties';
+import { COUNT_TABLE_INDEX, COUNT_TABLE_VALUE } from '../core/adaptive-counts/shard-count-table';
 import { InvalidIndexConfigError } from '../core/sharded-index/config/sharded-index-errors';
-import type { ShardedIndexSettings } from './index/sharded-index-settings';
+
+/** A key attribute in the template. Its type is undefined if it is known only at deployment. */
+interface DeclaredAttribute {
+  readonly name: unknown;
+  readonly type: unknown;
+}
+
+/** The key of a table of this app, partition key first. Undefined if the key is not known, as for a table of another app. */
+export function declaredKey(table: dynamodb.ITableV2): readonly DeclaredAttribute[] | undefined {
+  const resource = declarationOf(table);
+  if (resource === undefined) return undefined;
+  const { keySchema, attributeDefinitions } = resource;
+  const [schema, definitions] = [keySchema, attributeDefinitions].map((list) => Stack.of(resource).resolve(list));
+  if (!Array.isArray(schema)) return undefined;
+  const types: { attributeName: unknown; attributeType: unknown }[] = Array.isArray(definitions) ? definitions : [];
+  return schema.map(({ attributeName: name }) => ({
+    name,
+    type: types.find(({ attributeName }) => attributeName === name)?.attributeType,
+  }));
+}
 
 /**
- * Rejects key attributes that differ from the key of a table of this app. The key of a table of another app is not known.
+ * Rejects key attributes that differ from the key of a table of this app.
  *
  * @throws InvalidIndexConfigError if the key differs
  */
 export function checkDeclaredKey(field: string, table: dynamodb.ITableV2, tableKey: readonly string[]): void {
-  const resource = declarationOf(table);
-  const schema = resource && Stack.of(resource).resolve(resource.keySchema);
-  if (!Array.isArray(schema)) return;
-  const declared = schema.map(({ attributeName }) => attributeName);
-  if (JSON.stringify(declared) === JSON.stringify(tableKey)) return;
+  const declared = declaredKey(table)?.map(({ name }) => name);
+  if (declared === undefined || JSON.stringify(declared) === JSON.stringify(tableKey)) return;
   throw new InvalidIndexConfigError(field, tableKey, `the key of the table: ${JSON.stringify(declared)}`);
 }
 
-/** The type of a key attribute of a table of this app. Undefined if the type is not known. */
-export function declaredType(table: dynamodb.ITableV2, attribute: string): unknown {
-  const resource = declarationOf(table);
-  const definitions = resource && Stack.of(resource).resolve(resource.attributeDefinitions);
-  if (!Array.isArray(definitions)) return undefined;
-  return definitions.find(({ attributeName }) => attributeName === attribute)?.attributeType;
+/**
+ * Rejects a table of this app that cannot hold increased counts.
+ *
+ * @throws InvalidIndexConfigError if the key is not two strings with the names that readers and writers use
+ */
+export function checkCountTable(field: string, table: dynamodb.ITableV2): void {
+  const declared = declaredKey(table)?.map(({ name, type = dynamodb.AttributeType.STRING }) => `${name} ${type}`);
+  const needed = [COUNT_TABLE_INDEX, COUNT_TABLE_VALUE].map((name) => `${name} ${dynamodb.AttributeType.STRING}`);
+  if (declared === undefined || JSON.stringify(declared) === JSON.stringify(needed)) return;
+  throw new InvalidIndexConfigError(field, declared, `a table with the key ${JSON.stringify(needed)}`);
+}
+
+/** An index, with the attributes of its key. */
+interface KeyedIndex {
+  readonly config: { readonly indexName: string };
+  readonly partitionKeys: readonly dynamodb.Attribute[];
+  readonly sortKeys: readonly dynamodb.Attribute[];
 }
 
 /** The properties of a table that describe its indexes. */
@@ -40,7 +68,7 @@ interface TableProperties {
  */
 export function requireDeclaredIndex(
   table: dynamodb.ITableV2,
-  { config: { indexName }, partitionKeys, sortKeys }: ShardedIndexSettings,
+  { config: { indexName }, partitionKeys, sortKeys }: KeyedIndex,
 ): void {
   const resource = declarationOf(table);
   if (resource === undefined || Token.isUnresolved(indexName)) return;

@@ -5,6 +5,7 @@ import { constructField } from '../../construct/props';
 import { checkShardNames } from '../../core/sharded-index/config/check-sharded-config';
 import { haveSameSharding, type ShardedIndexConfig } from '../../core/sharded-index/config/sharded-index-config';
 import { InvalidIndexConfigError, InvalidIndexValueError } from '../../core/sharded-index/config/sharded-index-errors';
+import { checkCountTable } from '../declared-table';
 import { shardFormatFrom } from '../shard-format';
 import { type IndexWriters, longestWriteSeconds } from './index-writers';
 import { itemStrategy } from './item-strategy';
@@ -234,7 +235,9 @@ function checkShardAttribute({
 /** Runs after all checks, so that an index with invalid options does not add a table of counts. */
 function countTable({ indexed, options, config, throwIf }: CheckedOptions): dynamodb.ITableV2 | undefined {
   if (options.shardCounts._maximum === undefined) return undefined;
-  const counts = options.shardCountTable ?? indexed.shardCountTable();
+  const { shardCountTable: own } = options;
+  if (own) checkCountTable(constructField(indexed.table, `${config.indexName}.shardCountTable`), own);
+  const counts = own ?? indexed.shardCountTable();
   const allowed = 'the table of counts of an index that is imported with ShardCounts.adaptive';
   throwIf(counts === undefined, `${config.indexName}.shardCountTable`, undefined, allowed);
   return counts;

@@ -11,7 +11,7 @@ import type { ShardedTableConfig } from '../../core/sharded-index/config/sharded
 import { InvalidIndexConfigError } from '../../core/sharded-index/config/sharded-index-errors';
 import { describeKeySharding } from '../../deployment-check/sharding-metadata';
 import { bindConfig } from '../../function/bind-config';
-import { checkDeclaredKey, declaredType } from '../declared-table';
+import { checkDeclaredKey, declaredKey } from '../declared-table';
 import { adviseOnTableShards } from '../index/index-advice';
 import { replicaOf, type ShardedIndexBindingOptions } from '../index/sharded-index';
 import type { ExpectedIndexTraffic } from '../index/sharded-index-options';
@@ -155,7 +155,7 @@ export class KeyShardedTable extends ShardedTable implements IKeyShardedTable {
   public static fromKeyShardedTableAttributes(attributes: KeyShardedTableAttributes): IKeyShardedTable {
     const { table, tableKey, queryName = table.node.id } = attributes;
     checkDeclaredKey(constructField(table, 'tableKey'), table, tableKey);
-    checkPartitionKeyType(table, declaredType(table, tableKey[0]!) ?? dynamodb.AttributeType.STRING);
+    checkPartitionKeyType(table, declaredKey(table)?.[0]?.type ?? dynamodb.AttributeType.STRING);
     return new KeySharding(table, queryName, keyShardingConfig(table, table.tableName, tableKey, attributes));
   }
 

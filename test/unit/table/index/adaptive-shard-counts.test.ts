@@ -205,6 +205,21 @@ describe('ShardCounts.adaptive', () => {
       expectRejected(make, 'INVALID_INDEX_CONFIG', 'byStatus.shardCountTable must be the table of counts of an index');
     });
 
+    test.each([
+      ['["index S"]', { partitionKey: string('index') }],
+      ['["value S","index S"]', { partitionKey: string('value'), sortKey: string('index') }],
+      [
+        '["index S","value N"]',
+        { partitionKey: string('index'), sortKey: { name: 'value', type: AttributeType.NUMBER } },
+      ],
+    ])('an index rejects a shardCountTable of this app with the key %s', (declared, key) => {
+      const shardCountTable = new TableV2(stack, 'Counts', key);
+      const shardCounts = ShardCounts.adaptive();
+      const make = () => tableWith().addShardedIndex({ indexName: 'byTime', shardCounts, shardCountTable });
+      const message = `byTime.shardCountTable must be a table with the key ["index S","value S"], got ${declared}`;
+      expectRejected(make, 'INVALID_INDEX_CONFIG', message);
+    });
+
     test('an index with a shardCountTable rejects fixed counts', () => {
       const shardCountTable = TableV2.fromTableName(stack, 'Counts', 'counts');
       const make = () =>
