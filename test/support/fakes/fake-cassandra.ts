@@ -16,9 +16,18 @@ interface FakeCassandraOptions {
 /** A relation in a WHERE clause. */
 interface Relation {
   column: string;
-  operator: '=' | '<' | '<=' | '>' | '>=';
+  operator: keyof typeof HOLDS;
   value: unknown;
 }
+
+/** Whether a relation holds, by the difference between the value of the row and the value of the relation. */
+const HOLDS = {
+  '=': (difference: number) => difference === 0,
+  '<': (difference: number) => difference < 0,
+  '<=': (difference: number) => difference <= 0,
+  '>': (difference: number) => difference > 0,
+  '>=': (difference: number) => difference >= 0,
+};
 
 /**
  * A Cassandra table in memory with the interface of the driver. It accepts a SELECT of one partition, and rejects a
@@ -144,18 +153,7 @@ export class FakeCassandra implements CqlClient {
     // A null bound is before all rows, in the order of the table.
     if (value === null) return operator.startsWith(clustering.order === 'ASC' ? '>' : '<');
     const difference = clustering.compare(textOf(row[column]), textOf(value));
-    switch (operator) {
-      case '=':
-        return difference === 0;
-      case '<':
-        return difference < 0;
-      case '<=':
-        return difference <= 0;
-      case '>':
-        return difference > 0;
-      default:
-        return difference >= 0;
-    }
+    return HOLDS[operator](difference);
   }
 
   private compare(a: CqlRow, b: CqlRow): number {

@@ -62,15 +62,15 @@ export class FakeIndex implements QueryClient {
   put(written: DynamoDbItem): void {
     const item = storedItem(written);
     this.delete(item);
-    const key = this.tableKey(item);
-    const entry = { item, bytes: itemBytes(item), hidden: hiddenPlace(key) };
-    this.entries.set(key, entry);
+    this.entries.set(this.tableKey(item), this.insert(item));
+  }
+
+  private insert(item: DynamoDbItem): Entry {
+    const entry = { item, bytes: itemBytes(item), hidden: hiddenPlace(this.tableKey(item)) };
     const partition = this.partitionOf(item);
-    partition.splice(
-      firstIndex(partition, (other) => this.compareEntries(other, entry) > 0),
-      0,
-      entry,
-    );
+    const at = firstIndex(partition, (other) => this.compareEntries(other, entry) > 0);
+    partition.splice(at, 0, entry);
+    return entry;
   }
 
   /**
@@ -78,13 +78,8 @@ export class FakeIndex implements QueryClient {
    * `all` does not contain the copy.
    */
   putStray(item: DynamoDbItem): () => void {
-    const entry = { item, bytes: itemBytes(item), hidden: hiddenPlace(this.tableKey(item)) };
+    const entry = this.insert(item);
     const partition = this.partitionOf(item);
-    partition.splice(
-      firstIndex(partition, (other) => this.compareEntries(other, entry) > 0),
-      0,
-      entry,
-    );
     return () => partition.splice(partition.indexOf(entry), 1);
   }
 

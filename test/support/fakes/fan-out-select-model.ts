@@ -121,7 +121,17 @@ interface ModelFaults {
 /** The maximum number of shards of one value. */
 const SHARDS_OF_A_VALUE = 10_000;
 
-const KINDS = ['eq', 'lt', 'lte', 'gt', 'gte', 'both', 'between', 'beginsWith'];
+/** The kinds of conditions, and the ranks that meet each of them. */
+const MEETS: Record<string, (rank: number, low: number, high: number) => boolean> = {
+  eq: (rank, low) => rank === low,
+  lt: (rank, low) => rank < low,
+  lte: (rank, low) => rank <= low,
+  gt: (rank, low) => rank > low,
+  gte: (rank, low) => rank >= low,
+  both: (rank, low, high) => rank > low && rank <= high,
+  between: (rank, low, high) => rank >= low && rank <= high,
+};
+const KINDS = [...Object.keys(MEETS), 'beginsWith'];
 const TURNS_WITH_CHANGES = 8;
 const MAX_ROWS = 150;
 
@@ -386,7 +396,8 @@ export async function playSelectCase(
       const isText = type === 'text' || type === 'varchar' || type === 'ascii';
       const kind = index < prefix ? 'eq' : oneOf(isText ? KINDS : KINDS.slice(0, -1));
       where[name] = conditionOf(kind, values[low]!, values[high]!);
-      tests.push((ranks) => meets(kind, ranks[index]!, low, high, values));
+      const begins = (rank: number) => String(values[rank]).startsWith(String(values[low]));
+      tests.push((ranks) => (MEETS[kind] ?? begins)(ranks[index]!, low, high));
       if (kind !== 'eq' || random() < 0.3) break;
     }
     return { where, matches: ({ ranks }) => tests.every((test) => test(ranks)) };
@@ -397,27 +408,6 @@ function conditionOf(kind: string, low: CqlValue, high: CqlValue): ClusteringCon
   if (kind === 'both') return { gt: low, lte: high };
   if (kind === 'between') return { between: [low, high] };
   return { [kind]: low } as unknown as ClusteringCondition;
-}
-
-function meets(kind: string, rank: number, low: number, high: number, values: readonly CqlValue[]): boolean {
-  switch (kind) {
-    case 'eq':
-      return rank === low;
-    case 'lt':
-      return rank < low;
-    case 'lte':
-      return rank <= low;
-    case 'gt':
-      return rank > low;
-    case 'gte':
-      return rank >= low;
-    case 'both':
-      return rank > low && rank <= high;
-    case 'between':
-      return rank >= low && rank <= high;
-    default:
-      return String(values[rank]).startsWith(String(values[low]));
-  }
 }
 
 /** Each request takes time on a virtual clock and may fail at its end. */

@@ -102,19 +102,13 @@ test.each<[string, string, DynamoDbItem, string | undefined]>([
   expect(stray?.hidden ?? false).toBe(reason !== undefined);
 });
 
-test('a keeper makes no request for an item whose shard attribute is right', async () => {
-  const { table, deliver } = play();
-  table.put(job('1', 'open', { shard: { N: '3' } }));
-  await deliver();
-  expect(table.updates).toEqual([]);
-});
-
 test('a keeper leaves an item in a shard that readers query, so that two keepers do not move it back and forth', async () => {
   const { table, deliver, shardOf } = play();
   const shards = ['0', '1', '2', '3'];
   for (const shard of shards) table.put(job(shard, 'open', { shard: { N: shard } }));
   await deliver();
   expect(shards.map(shardOf)).toEqual(shards.map((N) => ({ N })));
+  expect(table.updates).toEqual([]);
 });
 
 test('with correct: false, a keeper counts and names wrong items, and does not change them', async () => {

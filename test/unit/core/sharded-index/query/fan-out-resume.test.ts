@@ -16,12 +16,10 @@ import {
   type ShardedIndexConfig,
   ShardsUnavailableError,
 } from '../../../../../lib/core';
-import { seededRandom } from '../../../../../lib/testing/seeded-random';
 import { VirtualClock } from '../../../../../lib/testing/virtual-clock';
 import { allPages } from '../../../../support/all-pages';
 import { FakeIndex, type FakeIndexOptions } from '../../../../support/fakes/fake-index';
 import { indexConfig } from '../../../../support/index-config';
-import { randomRuns } from '../../../../support/random-runs';
 
 function configOf(open: number, done: number): ShardedIndexConfig {
   return indexConfig({
@@ -69,8 +67,6 @@ function slow(index: FakeIndex, ms: (input: IndexQueryInput) => number): QueryCl
 }
 
 describe('fanOutItems', () => {
-  const CASES = randomRuns(80);
-
   test('has a resume point whose length depends on the number of parallel requests, not on the number of shards', async () => {
     const config = configOf(500, 1);
     const index = jobs(config, 4_000, { pageItems: 1 });
@@ -124,46 +120,6 @@ describe('fanOutItems', () => {
       rest!.push(numberOf(item));
     }
     expect(sorted([...taken!, ...rest!])).toEqual(upTo(60).filter((number) => number % 2 === 0));
-  });
-
-  test(`continues from a resume point after the shard counts have changed, in ${CASES} random cases`, async () => {
-    for (let seed = 0; seed < CASES; seed++) {
-      const random = seededRandom(seed);
-      const below = (count: number): number => Math.floor(random() * count);
-      const most = 10;
-      const index = new FakeIndex(configOf(most, 1), { pageItems: 1 + below(4) });
-      let [shards, count] = [1 + below(most), 0];
-      const write = (): void => {
-        for (let more = below(20); more > 0; more--) {
-          index.put({
-            jobId: { S: String(count++) },
-            status: { S: 'open' },
-            shard: { N: String(below(shards)) },
-            priority: { N: '1' },
-            createdAt: { N: String(count) },
-          });
-        }
-      };
-      write();
-      const atStart = upTo(count);
-      const taken: number[] = [];
-      let resumeAt: string | undefined;
-      do {
-        const stream = fanOutItems(index, configOf(shards, 1), { value: 'open', resumeAt }, { concurrency: 3 });
-        for (let leaveAfter = 1 + below(8); leaveAfter > 0; leaveAfter--) {
-          const { value } = await stream.next();
-          if (value) taken.push(numberOf(value));
-        }
-        await stream.return();
-        resumeAt = stream.resumePoint;
-        // Readers must query every shard that has an item, so a count decreases only if the last shards are empty.
-        const used = Math.max(0, ...index.all().map(({ shard }) => Number((shard as { N: string }).N) + 1));
-        shards = Math.max(1, used) + below(most - Math.max(1, used) + 1);
-        if (random() < 0.3) write();
-      } while (resumeAt !== undefined);
-      expect([seed, new Set(taken).size]).toEqual([seed, taken.length]);
-      expect([seed, atStart.filter((number) => !taken.includes(number))]).toEqual([seed, []]);
-    }
   });
 
   test('rejects the resume point of another segment, and invalid segments', async () => {

@@ -33,19 +33,61 @@ function effectOf(configs: ShardedIndexConfig[], changes: ItemChanges): string {
 }
 
 describe('shardUpdate', () => {
-  test('moves an item to a shard of its new value', () => {
-    expect(effectOf([byStatus], { set: { status: 'succeeded', owner: 'ann' } })).toBe(
-      `SET status = "succeeded", owner = "ann", byStatusShard = ${calculatedShard('job-1', 35)}`,
-    );
-    const singleAttribute: ShardedIndexConfig = { ...byStatus, keyLayout: 'single-attribute' };
-    expect(effectOf([singleAttribute], { set: { status: 'failed' } })).toBe(
+  const shard = calculatedShard('job-1', 5);
+  const shardOfStatus = calculatedShard('job-1', 35);
+  const random: ShardedIndexConfig = { ...byTime, strategy: 'random', shards: { default: { write: 1, read: 1 } } };
+  const failed = { status: 'failed' };
+
+  test.each<[string, ShardedIndexConfig[], ItemChanges, string]>([
+    [
+      'moves an item to a shard of its new value',
+      [byStatus],
+      { set: { status: 'succeeded', owner: 'ann' } },
+      `SET status = "succeeded", owner = "ann", byStatusShard = ${shardOfStatus}`,
+    ],
+    [
+      'writes the value and the shard in the single-attribute layout',
+      [{ ...byStatus, keyLayout: 'single-attribute' }],
+      { set: failed },
       'SET status = "failed", byStatusShard = "failed#0"',
-    );
+    ],
+    [
+      'removes the shard of an item whose value is removed',
+      [byStatus],
+      { set: { owner: 'ann' }, remove: ['status'] },
+      'SET owner = "ann" REMOVE status, byStatusShard',
+    ],
+    [
+      'does not change the shard if the value does not change',
+      [byStatus],
+      { set: { owner: 'ann' } },
+      'SET owner = "ann"',
+    ],
+    [
+      'sets the shard in an index of the whole table, because the update may create the item',
+      [byTime],
+      { remove: ['owner'] },
+      `SET byTimeShard = ${shard} REMOVE owner`,
+    ],
+    [
+      'keeps the random shard of an existing item',
+      [random],
+      { remove: ['owner'] },
+      'SET byTimeShard = if_not_exists(byTimeShard, 0) REMOVE owner',
+    ],
+    [
+      'sets the shards of all indexes of a table',
+      [byStatus, byTime],
+      { set: failed },
+      `SET status = "failed", byStatusShard = 0, byTimeShard = ${shard}`,
+    ],
+  ])('%s', (_, configs, changes, effect) => {
+    expect(effectOf(configs, changes)).toBe(effect);
   });
 
   test('draws a random shard for the new value of an item', () => {
-    const random: ShardedIndexConfig = { ...byStatus, strategy: 'random' };
-    const drawn = new Set(Array.from({ length: 2_000 }, () => effectOf([random], { set: { status: 'succeeded' } })));
+    const byRandom: ShardedIndexConfig = { ...byStatus, strategy: 'random' };
+    const drawn = new Set(Array.from({ length: 2_000 }, () => effectOf([byRandom], { set: { status: 'succeeded' } })));
     expect(drawn.size).toBe(35);
   });
 
@@ -73,28 +115,11 @@ describe('shardUpdate', () => {
     );
   });
 
-  test('removes the shard of an item whose value is removed', () => {
-    expect(effectOf([byStatus], { set: { owner: 'ann' }, remove: ['status'] })).toBe(
-      'SET owner = "ann" REMOVE status, byStatusShard',
-    );
+  test('has no values if it only removes attributes', () => {
     expect(shardUpdate([byStatus], key, { remove: ['status'] })).toEqual({
       UpdateExpression: 'REMOVE #evenShards0, #evenShards1',
       ExpressionAttributeNames: { '#evenShards0': 'status', '#evenShards1': 'byStatusShard' },
     });
-  });
-
-  test('does not change the shard if the value does not change', () => {
-    expect(effectOf([byStatus], { set: { owner: 'ann' } })).toBe('SET owner = "ann"');
-  });
-
-  test('sets the shard in an index of the whole table, because the update may create the item', () => {
-    const shard = calculatedShard('job-1', 5);
-    expect(effectOf([byTime], { remove: ['owner'] })).toBe(`SET byTimeShard = ${shard} REMOVE owner`);
-  });
-
-  test('keeps the random shard of an existing item', () => {
-    const one: ShardedIndexConfig = { ...byTime, strategy: 'random', shards: { default: { write: 1, read: 1 } } };
-    expect(effectOf([one], { remove: ['owner'] })).toBe('SET byTimeShard = if_not_exists(byTimeShard, 0) REMOVE owner');
   });
 
   test('keeps the random shard if the value is part of the table key and the update changes another attribute', () => {
@@ -110,12 +135,6 @@ describe('shardUpdate', () => {
       'SET #evenShards0 = :evenShards0, #evenShards1 = if_not_exists(#evenShards1, :evenShards1)',
     );
     expect(Object.values(update.ExpressionAttributeNames!)).toEqual(['owner', 'byStatusShard']);
-  });
-
-  test('sets the shards of all indexes of a table', () => {
-    expect(effectOf([byStatus, byTime], { set: { status: 'failed' } })).toBe(
-      `SET status = "failed", byStatusShard = 0, byTimeShard = ${calculatedShard('job-1', 5)}`,
-    );
   });
 
   test.each<[string, ItemChanges]>([
