@@ -9,20 +9,18 @@ import { systemClock } from '../kernel/clock';
 import { EvenShardsError, InvalidArgumentError } from '../kernel/errors';
 import { checkItemFormat } from '../kernel/format-version';
 import { IncompleteAnswerError } from '../kernel/incomplete-answer-error';
-import { pages } from '../kernel/pages';
 import { sleepUnlessAborted } from '../kernel/pause';
 import { Semaphore } from '../kernel/semaphore';
 import { BaseParkingStore } from './base-parking-store';
 import { CorruptParkedRecordError } from './consumer-errors';
 import { eitherNumber, eitherString } from './either-value';
 import type { FencedMove, MoveProgress } from './fenced-move';
-import { ParkedRecords, type StorageKey } from './parked-records';
+import { itemsOfPartition, ParkedRecords, type StorageKey } from './parked-records';
 import { ParkingMarks, partOf } from './parking-marks';
 import { ParkingMoves } from './parking-moves';
 import type { ParkedKey, ParkedRecord, ReadOptions } from './parking-store';
 import {
   itemIn,
-  itemsIn,
   PARKING_TABLE_TIME_TO_LIVE,
   type ParkingItem,
   type ParkingTableClient,
@@ -357,28 +355,12 @@ export class DynamoDbParkingStore extends BaseParkingStore {
   }
 
   private async isEmpty(part: string): Promise<boolean> {
-    for await (const _ of this.itemsOf(part, 1)) return false;
+    for await (const _ of this.itemsOf(part, { first: 1 })) return false;
     return true;
   }
 
-  private async *itemsOf(part: string, limit?: number): AsyncGenerator<DynamoDbItem> {
-    const builder = new ExpressionBuilder();
-    const expressions = builder.request({
-      KeyConditionExpression: `${builder.name(PK)} = ${builder.value({ S: this.id('keys', part) })}`,
-    });
-    const pagesOfPart = pages(
-      'Query',
-      (start: object | undefined) =>
-        this.client.query({
-          TableName: this.tableName,
-          ConsistentRead: true,
-          ...(expressions as Required<typeof expressions>),
-          ...(limit !== undefined && { Limit: limit }),
-          ...(start && { ExclusiveStartKey: start }),
-        }),
-      (page) => page.LastEvaluatedKey,
-    );
-    for await (const page of pagesOfPart) yield* itemsIn(page);
+  private itemsOf(part: string, page?: { first: number }): AsyncGenerator<DynamoDbItem> {
+    return itemsOfPartition(this.client, this.tableName, this.id('keys', part), page);
   }
 
   /** @throws ParkingThrottledError if DynamoDB has not read all keys after the last attempt, or when the signal aborts */

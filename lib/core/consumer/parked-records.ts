@@ -46,8 +46,8 @@ const NUMBER_DIGITS = 12;
 const ITEM_DIGITS = 6;
 const PARALLEL_WRITES = 8;
 /**
- * The maximum number of items of a page. The first page has one item, and each further page has twice as many items as the
- * previous page. So a replay that fails at its first record reads few items.
+ * From this number on, a page has as many items as fit into a response. A replay begins with a page of one item, and doubles the
+ * number. So a replay that fails at its first record reads few items.
  */
 const MAX_ITEMS_OF_A_PAGE = 64;
 /** The number of keys whose read items this process remembers, to delete the items without another read. */
@@ -151,7 +151,7 @@ export class ParkedRecords {
   /** The segments of complete writes, in order. */
   private async *segments(storageKey: StorageKey): AsyncGenerator<Segment> {
     const writes = new Map<string, { start?: string; parts: Buffer[]; names: string[]; segments: Segment[] }>();
-    for await (const item of this.items(storageKey)) {
+    for await (const item of this.items(storageKey, { first: 1 })) {
       checkItemFormat('parked records', item);
       const name = nameOf(item);
       const [start, id, index] = name.split('/');
@@ -174,33 +174,48 @@ export class ParkedRecords {
     }
   }
 
-  private async *items(storageKey: StorageKey, { namesOnly = false } = {}): AsyncGenerator<DynamoDbItem> {
-    const builder = new ExpressionBuilder();
-    const expressions = builder.request({
-      KeyConditionExpression: `${builder.name(PK)} = ${builder.value(this.keyOf(storageKey, '')[PK])}`,
-      ...(namesOnly && { ProjectionExpression: builder.name(SK) }),
-    });
-    let limit = namesOnly ? MAX_ITEMS_OF_A_PAGE : 1;
-    const pagesOfKey = pages(
-      'Query',
-      (start: object | undefined) =>
-        this.client.query({
-          TableName: this.tableName,
-          ConsistentRead: true,
-          ...(expressions as Required<typeof expressions>),
-          ...(limit < MAX_ITEMS_OF_A_PAGE && { Limit: limit }),
-          ...(start && { ExclusiveStartKey: start }),
-        }),
-      (page) => page.LastEvaluatedKey,
-    );
-    for await (const page of pagesOfKey) {
-      yield* itemsIn(page);
-      limit *= 2;
-    }
+  private items(storageKey: StorageKey, page?: { namesOnly?: boolean; first?: number }): AsyncGenerator<DynamoDbItem> {
+    return itemsOfPartition(this.client, this.tableName, this.partitionOf(storageKey), page);
   }
 
-  private keyOf({ id }: StorageKey, name: string): ParkingItem {
-    return { [PK]: { S: JSON.stringify([this.consumer, 'rows', id]) }, [SK]: { S: name } };
+  private partitionOf({ id }: StorageKey): string {
+    return JSON.stringify([this.consumer, 'rows', id]);
+  }
+
+  private keyOf(storageKey: StorageKey, name: string): ParkingItem {
+    return { [PK]: { S: this.partitionOf(storageKey) }, [SK]: { S: name } };
+  }
+}
+
+/**
+ * Reads the items of a partition of the table, in the order of their sort keys.
+ *
+ * @param page whether to read only the sort keys, and how many items the first page has at most; each further page has twice as
+ *   many items as the previous page
+ */
+export async function* itemsOfPartition(
+  client: ParkingTableClient,
+  TableName: string,
+  partition: string,
+  { namesOnly = false, first = MAX_ITEMS_OF_A_PAGE }: { namesOnly?: boolean; first?: number } = {},
+): AsyncGenerator<DynamoDbItem> {
+  const builder = new ExpressionBuilder();
+  const expressions = builder.request({
+    KeyConditionExpression: `${builder.name(PK)} = ${builder.value({ S: partition })}`,
+    ...(namesOnly && { ProjectionExpression: builder.name(SK) }),
+  });
+  let limit = first;
+  const read = (start: object | undefined) =>
+    client.query({
+      TableName,
+      ConsistentRead: true,
+      ...(expressions as Required<typeof expressions>),
+      ...(limit < MAX_ITEMS_OF_A_PAGE && { Limit: limit }),
+      ...(start && { ExclusiveStartKey: start }),
+    });
+  for await (const page of pages('Query', read, ({ LastEvaluatedKey }) => LastEvaluatedKey)) {
+    yield* itemsIn(page);
+    limit *= 2;
   }
 }
 
