@@ -23,15 +23,18 @@ export function tableFindings(change: ResourceChange): Finding[] {
   ];
 }
 
+/** A value from the properties of the deployed table, and from the properties of the new table. */
+function versionsOf<V>({ deployed, synthesized }: ResourceChange, valueIn: (properties: Properties) => V): [V, V] {
+  return [valueIn(deployed.Properties ?? {}), valueIn(synthesized.Properties ?? {})];
+}
+
 interface Attribute {
   readonly AttributeName: string;
   readonly AttributeType: unknown;
 }
 
 function keyTypes(change: ResourceChange): Finding[] {
-  const [before, next] = [change.deployed, change.synthesized].map(({ Properties }) =>
-    listOf<Attribute>(Properties?.AttributeDefinitions),
-  ) as [readonly Attribute[], readonly Attribute[]];
+  const [before, next] = versionsOf(change, (properties) => listOf<Attribute>(properties.AttributeDefinitions));
   const compared = shardAttributes(change);
   const ofTable = listOf<Attribute>(change.deployed.Properties?.KeySchema).map(({ AttributeName }) => AttributeName);
   return next.flatMap(({ AttributeName, AttributeType }) => {
@@ -49,7 +52,7 @@ function keyTypes(change: ResourceChange): Finding[] {
 }
 
 function changeStream(change: ResourceChange): Finding[] {
-  const [before, next] = [change.deployed, change.synthesized].map(({ Properties }) => Properties?.StreamSpecification);
+  const [before, next] = versionsOf(change, (properties) => properties.StreamSpecification);
   if (before === undefined || settingText(before) === settingText(next)) return [];
   const becomes = next === undefined ? 'would be turned off' : 'would be replaced by a stream with another ARN';
   const text =
@@ -59,9 +62,9 @@ function changeStream(change: ResourceChange): Finding[] {
 }
 
 function timeToLive(change: ResourceChange): Finding[] {
-  const [before, next] = [change.deployed, change.synthesized].map(
-    ({ Properties }) =>
-      Properties?.TimeToLiveSpecification as { AttributeName?: unknown; Enabled?: unknown } | undefined,
+  const [before, next] = versionsOf(
+    change,
+    (properties) => properties.TimeToLiveSpecification as { AttributeName?: unknown; Enabled?: unknown } | undefined,
   );
   const [wasOn, isOn] = [before, next].map((each) => String(each?.Enabled) === 'true');
   if (!isOn || settingText(before) === settingText(next)) return [];
@@ -78,7 +81,7 @@ function timeToLive(change: ResourceChange): Finding[] {
 }
 
 function billing(change: ResourceChange): Finding[] {
-  const [before, next] = [change.deployed, change.synthesized].map(({ Properties }) => Properties?.BillingMode);
+  const [before, next] = versionsOf(change, (properties) => properties.BillingMode);
   if (before !== 'PAY_PER_REQUEST' || next === before) return [];
   const text =
     'the table would have provisioned capacity: the table and each index start with the capacity in the template, and an index with ' +
@@ -87,7 +90,7 @@ function billing(change: ResourceChange): Finding[] {
 }
 
 function recovery(change: ResourceChange): Finding[] {
-  const [before, next] = [change.deployed, change.synthesized].map(({ Properties }) => hasRecovery(Properties ?? {}));
+  const [before, next] = versionsOf(change, hasRecovery);
   if (!before || next) return [];
   const text =
     'point-in-time recovery would be turned off: the table could no longer be restored to a point of the last 35 days. Keep point-in-time ' +
@@ -109,9 +112,7 @@ interface Column {
  * reference, UpdateTable.
  */
 function columnFindings(change: ResourceChange): Finding[] {
-  const [before, next] = [change.deployed, change.synthesized].map(({ Properties }) =>
-    listOf<Column>(Properties?.RegularColumns),
-  ) as [readonly Column[], readonly Column[]];
+  const [before, next] = versionsOf(change, (properties) => listOf<Column>(properties.RegularColumns));
   return before
     .filter(({ ColumnName }) => !next.some((each) => each.ColumnName === ColumnName))
     .map(({ ColumnName }) => {
