@@ -16,7 +16,7 @@ export function parseControllerEvent(indexName: string, event: unknown): Control
   }
   const unknown = Object.keys(event).find((name) => !FIELDS.includes(name));
   if (unknown !== undefined) throw new InvalidEventError('event', unknown, `an object with only ${FIELDS.join(', ')}`);
-  const { index, value, count, dryRun } = event as Record<string, unknown>;
+  const { index, value, count, dryRun } = event;
   if (index !== undefined && index !== indexName) {
     throw new InvalidEventError('index', index, `${indexName} (the index of this function), or absent`);
   }

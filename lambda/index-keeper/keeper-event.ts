@@ -19,7 +19,7 @@ export function parseKeeperEvent(event: unknown): KeeperEvent {
   if (!isRecord(event)) {
     throw new InvalidEventError('event', event, allowed);
   }
-  const { list, sweep, cursor, ...others } = event as Record<string, unknown>;
+  const { list, sweep, cursor, ...others } = event;
   const isCursor = cursor === undefined || (list === true && typeof cursor === 'string');
   if (Object.keys(others).length === 0 && isCursor) {
     if (list === undefined && sweep === undefined) return { kind: 'schedule' };

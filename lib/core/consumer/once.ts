@@ -198,7 +198,7 @@ function isDone(error: unknown, attemptOnce: AttemptOnce | undefined): boolean {
   let each: unknown = error;
   for (let cause = 0; cause < MAX_CAUSES && isObject(each); cause++) {
     if (each instanceof RecordDoneError) return (ATTEMPT_OF_ERROR.get(each) ?? attemptOnce) === attemptOnce;
-    const { name, CancellationReasons: reasons, cause: next } = each as Record<string, unknown>;
+    const { name, CancellationReasons: reasons, cause: next } = each;
     if (name === 'TransactionCanceledException' && Array.isArray(reasons) && attemptOnce?.isOwnCondition(reasons)) {
       return true;
     }

@@ -26,7 +26,7 @@ export function namedConfig({
   calculatedFrom,
 }: ShardedKeyspacesConfig): ShardedKeyspacesConfig {
   const counts = ({ write, read }: ShardCount): ShardCount => ({ write, read });
-  const sorted = (byValue && Object.keys(byValue).sort())?.map((value) => [value, counts(byValue![value]!)] as const);
+  const sorted = (byValue && Object.keys(byValue).sort())?.map((value) => [value, counts(byValue[value]!)] as const);
   return {
     keyspaceName,
     tableName,
