@@ -1,9 +1,7 @@
 import type { GrownCount, ShardCountStore } from '../../../lib/core';
 
-/**
- * The outcome of a request: its response arrives, the request or its response is lost, or the request is sent twice.
- */
-export type Fate = 'answered' | 'failed' | 'lost' | 'sent twice';
+/** The outcome of a request: its response arrives or is lost, or the request is sent twice. */
+export type Fate = 'answered' | 'lost' | 'sent twice';
 
 /** A table of shard counts in memory for several processes. */
 export class FakeCountTable {
@@ -15,20 +13,8 @@ export class FakeCountTable {
     return this.counts.get(value);
   }
 
-  /**
-   * The store of one process.
-   *
-   * @param pause delays each request and each response
-   *
-   * @param fateOf returns the fate of each write
-   */
-  store(pause: () => Promise<void> = async () => {}, fateOf: () => Fate = () => 'answered'): ShardCountStore {
-    const request = async <T>(apply: () => T): Promise<T> => {
-      await pause();
-      const answer = apply();
-      await pause();
-      return answer;
-    };
+  /** A store. `fateOf` returns the fate of each write. */
+  store(fateOf: () => Fate = () => 'answered'): ShardCountStore {
     const write = (count: GrownCount, expected: number): boolean => {
       if ((this.counts.get(count.value)?.version ?? 0) !== expected) return false;
       this.counts.set(count.value, count);
@@ -36,14 +22,13 @@ export class FakeCountTable {
       return true;
     };
     return {
-      readCounts: () => request(() => [...this.counts.values()]),
-      readCount: (value) => request(() => this.counts.get(value)),
+      readCounts: async () => [...this.counts.values()],
+      readCount: async (value) => this.counts.get(value),
       writeCount: async (count, expected) => {
         const fate = fateOf();
-        if (fate === 'failed') throw new Error('failed');
-        const isWritten = await request(() => write(count, expected));
+        const isWritten = write(count, expected);
         if (fate === 'lost') throw new Error('lost');
-        return fate === 'sent twice' ? request(() => write(count, expected)) : isWritten;
+        return fate === 'sent twice' ? write(count, expected) : isWritten;
       },
     };
   }

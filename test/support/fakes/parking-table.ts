@@ -24,6 +24,12 @@ export class ParkingTable {
 
   constructor(private readonly keyNames: readonly [string, string?] = ['id', 'part']) {}
 
+  /** A client of the table. `answers` replaces methods. */
+  client(answers: Partial<ParkingTableClient> = {}): ParkingTableClient {
+    const calls = PARKING_METHODS.map((method) => [method, async (input: never) => this[method](input)]);
+    return { ...Object.fromEntries(calls), ...answers };
+  }
+
   /** All items. */
   get all(): ParkingItem[] {
     return [...this.items.values()];

@@ -26,14 +26,14 @@ beforeEach(async () => {
 const decrease = (to: number, fate: Fate = 'answered') =>
   decreaseShardCount(
     adaptiveConfig,
-    table.store(undefined, () => fate),
+    table.store(() => fate),
     { to, ...why },
     { clock },
   );
 const end = (version: number, fate: Fate = 'answered') =>
   endDrain(
     adaptiveConfig,
-    table.store(undefined, () => fate),
+    table.store(() => fate),
     { version, ...why },
   );
 

@@ -17,18 +17,8 @@ beforeEach(() => {
   clock = new VirtualClock();
 });
 
-const increase = (
-  to: number,
-  options: { store?: ReturnType<FakeCountTable['store']>; config?: ShardedIndexConfig } = {},
-) =>
-  increaseShardCount(
-    options.config ?? adaptiveConfig,
-    options.store ?? table.store(),
-    { value: 'open', to, ...why },
-    {
-      clock,
-    },
-  );
+const increase = (to: number, { store = table.store(), config = adaptiveConfig } = {}) =>
+  increaseShardCount(config, store, { value: 'open', to, ...why }, { clock });
 
 describe('increaseShardCount', () => {
   test('increases the count of readers, and the count of writers 45 seconds later', async () => {
@@ -69,7 +59,7 @@ describe('increaseShardCount', () => {
   });
 
   test.each<Fate>(['lost', 'sent twice'])('recognises its own write if the response is %s', async (fate) => {
-    expect(countText(await clock.runUntil(increase(4, { store: table.store(undefined, () => fate) })))).toBe('4/4');
+    expect(countText(await clock.runUntil(increase(4, { store: table.store(() => fate) })))).toBe('4/4');
     expect(table.written.map(countText)).toEqual(['1/4', '4/4']);
   });
 

@@ -9,12 +9,10 @@ import {
 } from '../../../../lib/core/consumer';
 import type { BaseParkingStore } from '../../../../lib/core/consumer/base-parking-store';
 import { CONSUMER_NAME, PARKING_TABLE_NAME } from '../../../../lib/core/contract/function-environment';
-import { PARKING_METHODS, ParkingTable } from '../../../support/fakes/parking-table';
+import { ParkingTable } from '../../../support/fakes/parking-table';
 
 function storeOn(table: ParkingTable, answers: Partial<ParkingTableClient> = {}): DynamoDbParkingStore {
-  const calls = PARKING_METHODS.map((method) => [method, async (input: never) => table[method](input)]);
-  const client = { ...Object.fromEntries(calls), ...answers } as ParkingTableClient;
-  return new DynamoDbParkingStore(client, { tableName: 'Parked', consumer: 'c' });
+  return new DynamoDbParkingStore(table.client(answers), { tableName: 'Parked', consumer: 'c' });
 }
 
 const parkedKey = (partitionKey: string, next: number): ParkedKey => ({
@@ -215,14 +213,11 @@ describe('DynamoDbParkingStore.fromEnvironment', () => {
   test('reads the names of the table and the consumer from environment variables', async () => {
     process.env = { ...env, ...whole };
     const tableNames: string[] = [];
-    const calls = PARKING_METHODS.map((method) => [
-      method,
-      async ({ TableName }: { TableName: string }) => {
-        tableNames.push(TableName);
-        return {};
-      },
-    ]);
-    const store = DynamoDbParkingStore.fromEnvironment(Object.fromEntries(calls));
+    const getItem = async ({ TableName }: { TableName: string }) => {
+      tableNames.push(TableName);
+      return {};
+    };
+    const store = DynamoDbParkingStore.fromEnvironment(new ParkingTable().client({ getItem }));
     await store.find(['a']);
     expect([store.consumer, tableNames]).toEqual(['c', ['Parked']]);
   });
@@ -253,26 +248,21 @@ test.each<[string, () => BaseParkingStore]>([
   expect(await store.find(['a'])).toEqual(new Map());
 });
 
-describe('the mark of a part of the keys', () => {
-  afterEach(() => {
-    jest.restoreAllMocks();
-  });
-
-  test('is removed six hours after the process that set the mark was killed before it parked a key', async () => {
-    const table = new ParkingTable();
-    const killed = storeOn(table, { transactWriteItems: () => new Promise(() => {}) });
-    void killed.save(parkedKey('a', 1), [record('a', '1')]);
-    await new Promise(setImmediate);
-    const marksAfterAListing = async () => {
-      for await (const _ of storeOn(table).keys()) throw new Error('no key is parked');
-      return Object.keys(table.all[0]!).filter((name) => /^(p\d|t)/.test(name));
-    };
-    const now = Date.now();
-    jest.spyOn(Date, 'now').mockReturnValue(now + 5 * 60 * 60_000);
-    expect(await marksAfterAListing()).toHaveLength(2);
-    jest.spyOn(Date, 'now').mockReturnValue(now + 7 * 60 * 60_000);
-    expect(await marksAfterAListing()).toHaveLength(0);
-  });
+test('the mark of a part of the keys is removed six hours after the process that set the mark was killed before it parked a key', async () => {
+  const table = new ParkingTable();
+  const killed = storeOn(table, { transactWriteItems: () => new Promise(() => {}) });
+  void killed.save(parkedKey('a', 1), [record('a', '1')]);
+  await new Promise(setImmediate);
+  const now = Date.now();
+  for (const [hours, marks] of [
+    [5, 2],
+    [7, 0],
+  ] as const) {
+    const spy = jest.spyOn(Date, 'now').mockReturnValue(now + hours * 60 * 60_000);
+    for await (const _ of storeOn(table).keys()) throw new Error('no key is parked');
+    spy.mockRestore();
+    expect(Object.keys(table.all[0]!).filter((name) => /^(p\d|t)/.test(name))).toHaveLength(marks);
+  }
 });
 
 test('remove – a save of several transactions was interrupted – deletes the items of the save, and its later transactions have no effect', async () => {

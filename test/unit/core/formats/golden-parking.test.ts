@@ -1,12 +1,6 @@
 import { createHash } from 'node:crypto';
-import {
-  DynamoDbParkingStore,
-  OrderedConsumer,
-  type ParkedKey,
-  type ParkingItem,
-  type ParkingTableClient,
-} from '../../../../lib/core/consumer';
-import { PARKING_METHODS, ParkingTable } from '../../../support/fakes/parking-table';
+import { DynamoDbParkingStore, OrderedConsumer, type ParkedKey, type ParkingItem } from '../../../../lib/core/consumer';
+import { ParkingTable } from '../../../support/fakes/parking-table';
 import { goldenValues } from '../../../support/golden/golden-values';
 
 interface Delivered {
@@ -19,11 +13,7 @@ interface Delivered {
 function storeOf(items: readonly ParkingItem[]) {
   const table = new ParkingTable();
   for (const item of items) table.put(structuredClone(item));
-  const calls = PARKING_METHODS.map((method) => [
-    method,
-    async (input: never) => structuredClone(table[method](input)),
-  ]);
-  const client = Object.fromEntries(calls) as ParkingTableClient;
+  const client = table.client();
   const store = new DynamoDbParkingStore(client, { tableName: 'Parked', consumer: 'orders' });
   const keys = () => table.all.filter(({ id }) => JSON.parse(id.S)[1] === 'keys');
   return { table, client, store, keys };

@@ -1,4 +1,10 @@
-import { deaggregate, OrderedProducer, type ProducerRecord, type PutRecordsClient } from '../../../../lib/core';
+import {
+  deaggregate,
+  OrderedProducer,
+  type OrderedProducerOptions,
+  type ProducerRecord,
+  type PutRecordsClient,
+} from '../../../../lib/core';
 import { FakeKinesis } from '../../../../lib/testing/fake-kinesis';
 import { VirtualClock } from '../../../../lib/testing/virtual-clock';
 import { codesOf, producerOnFakeStream, record } from './producer-on-fake-stream';
@@ -17,11 +23,17 @@ const withHashKey = (partitionKey: string, explicitHashKey: bigint): ProducerRec
 const BUSY = { maxRequestsInFlight: 1, maxRecordAgeMs: 30, skipRejected: true };
 const roundTrips = (...timesMs: number[]) => ({ roundTripMs: () => timesMs.shift() ?? 1 });
 
+/** A producer with a request in flight for 35 ms. */
+async function busyProducer(options: Partial<OrderedProducerOptions> = {}) {
+  const setUp = producerOnFakeStream(roundTrips(35), { ...BUSY, ...options });
+  const puts = [setUp.producer.put(record('busy'))];
+  await setUp.clock.runUntil(setUp.clock.sleep(1));
+  return { ...setUp, puts };
+}
+
 describe('put – a record expires before it is sent', () => {
   test('the next record of its key is sent instead', async () => {
-    const { clock, kinesis, producer } = producerOnFakeStream(roundTrips(35), { ...BUSY, sequentialPuts: true });
-    const puts = [producer.put(record('busy'))];
-    await clock.runUntil(clock.sleep(1));
+    const { clock, kinesis, producer, puts } = await busyProducer({ sequentialPuts: true });
     puts.push(producer.put(record('a', 'expires')));
     clock.schedule(() => puts.push(producer.put(record('b'))), 10);
     clock.schedule(() => puts.push(producer.put(record('a', 'next'))), 12);
@@ -36,10 +48,7 @@ describe('put – a record expires before it is sent', () => {
   });
 
   test('the next record of its key is aggregated by its own explicit hash key', async () => {
-    const options = { ...BUSY, aggregation: 'packed', hashBuckets: 2 } as const;
-    const { clock, kinesis, producer } = producerOnFakeStream(roundTrips(35), options);
-    const puts = [producer.put(record('busy'))];
-    await clock.runUntil(clock.sleep(1));
+    const { clock, kinesis, producer, puts } = await busyProducer({ aggregation: 'packed', hashBuckets: 2 });
     puts.push(producer.put(withHashKey('a', 7n)));
     clock.schedule(() => puts.push(producer.put(withHashKey('b', 7n)), producer.put(withHashKey('a', 8n))), 12);
     await clock.runUntil(clock.sleep(15));
@@ -52,10 +61,7 @@ describe('put – a record expires before it is sent', () => {
   });
 
   test('a later record of the same aggregation group is sent', async () => {
-    const options = { ...BUSY, aggregation: 'packed', hashBuckets: 2 } as const;
-    const { clock, kinesis, producer } = producerOnFakeStream(roundTrips(35), options);
-    const puts = [producer.put(record('busy'))];
-    await clock.runUntil(clock.sleep(1));
+    const { clock, kinesis, producer, puts } = await busyProducer({ aggregation: 'packed', hashBuckets: 2 });
     puts.push(producer.put(withHashKey('a', 7n)));
     await clock.runUntil(Promise.allSettled(puts));
     await clock.runUntil(producer.put(withHashKey('b', 7n)));
