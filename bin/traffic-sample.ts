@@ -70,8 +70,8 @@ export async function withProgress<T>(
 
 function field({ event, file, line }: SampleRecord, name: string): string {
   const value = Object.hasOwn(event, name) ? event[name] : undefined;
-  if ((typeof value === 'string' && value !== '') || typeof value === 'number') return String(value);
+  if (value !== '' && ['string', 'number', 'boolean'].includes(typeof value)) return String(value);
   throw new InvalidInputError(
-    `${file}, line ${line}: field ${name} must be a non-empty string or a number, got ${describeValue(value)}`,
+    `${file}, line ${line}: field ${name} must be a non-empty string, a number or a boolean, got ${describeValue(value)}`,
   );
 }

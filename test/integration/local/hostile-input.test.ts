@@ -52,7 +52,9 @@ describe('plan --input', () => {
     const line = JSON.stringify({ account: { deep: 'x'.repeat(1_000_000) } });
     const { status, stderr } = run(['plan', '--input', write('value.ndjson', line), '--key', 'account']);
     expect(status).toBe(2);
-    expect(stderr).toContain('line 1: field account must be a non-empty string or a number, got {"deep":"xxx');
+    expect(stderr).toContain(
+      'line 1: field account must be a non-empty string, a number or a boolean, got {"deep":"xxx',
+    );
     expect(stderr.length).toBeLessThan(500);
   });
 

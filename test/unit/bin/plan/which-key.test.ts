@@ -153,6 +153,14 @@ describe('even-shards plan --input without --key', () => {
     expect(facts(backwards)).toEqual(facts(forwards));
   });
 
+  test('compares a boolean, and accepts it with --key', async () => {
+    const file = samples.file('booleans.ndjson', ['{ "isPaid": true }', '{ "isPaid": false }', '{ "isPaid": true }']);
+    const { candidates } = await compared(file);
+    expect(candidates).toEqual([expect.objectContaining({ name: 'isPaid', distinct: 2 })]);
+    const { sample } = JSON.parse(await printed(plan, '--input', file, '--key', 'isPaid', '--json'));
+    expect(sample).toMatchObject({ keys: 2, busiest: { key: 'true' } });
+  });
+
   test.each([
     ['fields without a value', ['{ "id": null, "tags": ["a"], "name": "" }']],
     ['no fields', ['{}']],
