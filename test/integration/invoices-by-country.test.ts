@@ -6,6 +6,7 @@ import { type LocalStack, startLocal } from '../../bin/local/run-local';
 import { type InvoiceHead, InvoiceHeads } from '../../examples/invoice-table/invoice-heads';
 import { InvoiceStack } from '../../examples/invoice-table/invoice-stack';
 import type { ShardedIndexConfig, ShardedTableConfig } from '../../lib/core';
+import { allPages } from '../support/all-pages';
 
 /**
  * Tests the section "Using Random number as PK" of "Designing Partition Keys" in the stack of the example: head rows,
@@ -68,14 +69,8 @@ describe('the head rows of examples/invoice-table', () => {
   });
 
   async function all(country: string): Promise<string[]> {
-    const numbers: string[] = [];
-    let cursor: string | undefined;
-    do {
-      const page = await heads.ofCountry(country, cursor);
-      numbers.push(...page.invoices.map(({ InvoiceNumber }) => InvoiceNumber));
-      cursor = page.cursor;
-    } while (cursor !== undefined);
-    return numbers;
+    const pages = await allPages((cursor) => heads.ofCountry(country, cursor));
+    return pages.flatMap(({ invoices }) => invoices.map(({ InvoiceNumber }) => InvoiceNumber));
   }
 
   test('a query returns the invoices of the USA in one order, the newest first', async () => {

@@ -6,6 +6,7 @@ import { type LocalStack, startLocal } from '../../bin/local/run-local';
 import { JobStatesStack } from '../../examples/job-states/job-states-stack';
 import { type Job, Jobs, type JobsRequest } from '../../examples/job-states/jobs';
 import type { ShardedIndexConfig } from '../../lib/core';
+import { allPages } from '../support/all-pages';
 
 /** Tests "GSI Sharding in DynamoDB" in the stack of the example. */
 describe('examples/job-states', () => {
@@ -42,14 +43,8 @@ describe('examples/job-states', () => {
   });
 
   async function all(read: 'created' | 'updated', request: Omit<JobsRequest, 'cursor'>): Promise<string[]> {
-    const ids: string[] = [];
-    let cursor: string | undefined;
-    do {
-      const page = await jobs[read]({ ...request, cursor });
-      ids.push(...page.jobs.map(({ job_id }) => job_id));
-      cursor = page.cursor;
-    } while (cursor !== undefined);
-    return ids;
+    const pages = await allPages((cursor) => jobs[read]({ ...request, cursor }));
+    return pages.flatMap((page) => page.jobs.map(({ job_id }) => job_id));
   }
 
   const idsOf = (found: readonly Job[]) => found.map(({ job_id }) => job_id);

@@ -1,4 +1,5 @@
 import { Orders } from '../../examples/orders-table/orders';
+import { allPages } from '../support/all-pages';
 import { dynaliteForTests } from '../support/dynalite';
 import { indexConfig } from '../support/index-config';
 import { createTable } from '../support/sharded-tables';
@@ -24,15 +25,10 @@ beforeAll(async () => {
 }, 60_000);
 
 async function all(status: string): Promise<{ orderId: string; createdAt: string }[]> {
-  const found: { orderId: string; createdAt: string }[] = [];
-  let cursor: string | undefined;
-  do {
-    const page = await orders.newest(status, cursor);
-    const text = (value: unknown) => (value as { S: string }).S;
-    found.push(...page.items.map((item) => ({ orderId: text(item.orderId), createdAt: text(item.createdAt) })));
-    cursor = page.cursor;
-  } while (cursor !== undefined);
-  return found;
+  const pages = await allPages((cursor) => orders.newest(status, cursor));
+  const text = (value: unknown) => (value as { S: string }).S;
+  const items = pages.flatMap((page) => page.items);
+  return items.map((item) => ({ orderId: text(item.orderId), createdAt: text(item.createdAt) }));
 }
 
 test('a query of a status returns its orders, the newest first', async () => {

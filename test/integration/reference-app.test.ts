@@ -5,6 +5,7 @@ import type { AttributeValue } from '@aws-sdk/client-dynamodb';
 import { type LocalStack, startLocal } from '../../bin/local/run-local';
 import { type FanOutStats, shardAttributes } from '../../lib/core';
 import { toAttributeValue } from '../../lib/core/sharded-index/query/sort-key-select';
+import { allPages } from '../support/all-pages';
 import {
   indexConfig,
   PRODUCER,
@@ -205,14 +206,8 @@ async function query(event: object): Promise<QueryResponse> {
 
 /** Follows the cursor to the end. */
 async function pages(event: object): Promise<QueryResponse[]> {
-  const all: QueryResponse[] = [];
-  let cursor: string | undefined;
-  do {
-    const page = await query({ ...event, ...(cursor === undefined ? {} : { cursor }) });
-    expect(page.count).toBe(page.items.length);
-    all.push(page);
-    cursor = page.cursor;
-  } while (cursor !== undefined);
+  const all = await allPages((cursor) => query({ ...event, cursor }));
+  for (const { count, items } of all) expect(count).toBe(items.length);
   return all;
 }
 
@@ -387,19 +382,15 @@ describe('the query function', () => {
     /** Follows the cursor to the end, and measures the bytes of each response. */
     async function responses(event: object): Promise<{ bytes: number; page: QueryResponse }[]> {
       const { name } = stack.functions.find(({ path }) => path === QUERY)!;
-      const all: { bytes: number; page: QueryResponse }[] = [];
-      let cursor: string | undefined;
-      do {
+      return allPages(async (cursor) => {
         const { Payload, FunctionError } = await stack.clients.lambda.invoke({
           FunctionName: name,
           Payload: JSON.stringify({ ...event, cursor }),
         });
         const page: QueryResponse = JSON.parse(Buffer.from(Payload!).toString());
         expect({ FunctionError, page: FunctionError && page }).toEqual({});
-        all.push({ bytes: Payload!.byteLength, page });
-        cursor = page.cursor;
-      } while (cursor !== undefined);
-      return all;
+        return { bytes: Payload!.byteLength, page, cursor: page.cursor };
+      });
     }
 
     const ofStatus = (status: string, count: number) =>

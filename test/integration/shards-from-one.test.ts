@@ -13,6 +13,7 @@ import {
   ShardingStrategy,
   ShardPlacement,
 } from '../../lib';
+import { allPages } from '../support/all-pages';
 
 /**
  * Imports indexes that another program writes. This program numbers the shards from 1, as "GSI Sharding in DynamoDB"
@@ -97,14 +98,10 @@ async function putAsOthers(event: number): Promise<void> {
 
 /** Reads all events of an index page by page, in the order of the index. */
 async function queried(request: { index: string; value?: string }): Promise<string[]> {
-  const found: string[] = [];
-  let cursor: string | undefined;
-  do {
-    const page = (await stack.invoke('Numbered/Query/Function', { ...request, limit: 30, cursor })) as Page;
-    found.push(...page.items.map(({ event_id }) => event_id));
-    cursor = page.cursor;
-  } while (cursor !== undefined);
-  return found;
+  const pages = await allPages(
+    async (cursor) => (await stack.invoke('Numbered/Query/Function', { ...request, limit: 30, cursor })) as Page,
+  );
+  return pages.flatMap(({ items }) => items.map(({ event_id }) => event_id));
 }
 
 interface Page {

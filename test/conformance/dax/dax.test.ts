@@ -17,6 +17,7 @@ import {
   type ShardedConfig,
   shardAttributes,
 } from '../../../lib/core';
+import { allPages } from '../../support/all-pages';
 import { describeWhere } from '../../support/describe-where';
 import { invoices } from '../../support/fakes/invoices';
 import { indexConfig } from '../../support/index-config';
@@ -123,14 +124,8 @@ describeIf.each(['Dax', 'DaxDocument'])('fan-out queries through %s', (name) => 
   });
 
   const pages = async (client: QueryClient, config: ShardedConfig, request: FanOutRequest): Promise<DynamoDbItem[]> => {
-    const items: DynamoDbItem[] = [];
-    let cursor: string | undefined;
-    do {
-      const page = await fanOutQuery(client, config, { ...request, cursor });
-      items.push(...page.items);
-      cursor = page.cursor;
-    } while (cursor !== undefined);
-    return items;
+    const read = await allPages((cursor) => fanOutQuery(client, config, { ...request, cursor }));
+    return read.flatMap(({ items }) => items);
   };
   const transactions = (items: DynamoDbItem[]) => items.map((item) => plainItem(item).ClientTransactionId);
 

@@ -9,6 +9,7 @@ import type { StoredRows } from '../../../bin/local/console/stored-rows';
 import { type LocalStack, startLocal } from '../../../bin/local/run-local';
 import { CqlType, KeyspacesFanOutQueryFunction, ShardCounts, ShardedKeyspacesTable } from '../../../lib';
 import { KEYSPACES_WRITE_OPTIONS, shardColumns } from '../../../lib/core/keyspaces';
+import { allPages } from '../../support/all-pages';
 import { type RunningCassandra, startCassandra } from './cassandra';
 
 /** Runs an app with a table of Amazon Keyspaces locally, on a Cassandra that is already running. */
@@ -70,15 +71,14 @@ test('a local run creates the tables of the app, and lists no missing emulator',
 });
 
 test('the query function reads the rows page by page', async () => {
-  const titles: string[] = [];
-  let cursor: string | undefined;
-  do {
-    const event = { table: 'blogs', value: { day }, limit: 25, cursor };
-    const page = (await stack.invoke('App/Query/Function', event)) as { rows: { title: string }[]; cursor?: string };
-    titles.push(...page.rows.map(({ title }) => title));
-    cursor = page.cursor;
-  } while (cursor !== undefined);
-  expect(titles).toEqual(Array.from({ length: ROWS }, (_, number) => `t${String(number).padStart(2, '0')}`));
+  type Page = { rows: { title: string }[]; cursor?: string };
+  const event = { table: 'blogs', value: { day }, limit: 25 };
+  const pages = await allPages(
+    async (cursor) => (await stack.invoke('App/Query/Function', { ...event, cursor })) as Page,
+  );
+  expect(pages.flatMap(({ rows }) => rows.map(({ title }) => title))).toEqual(
+    Array.from({ length: ROWS }, (_, number) => `t${String(number).padStart(2, '0')}`),
+  );
 });
 
 test('the local console lists the Keyspaces tables and counts their rows, and their query function returns rows', async () => {

@@ -8,6 +8,7 @@ import { type LocalStack, startLocal } from '../../../bin/local/run-local';
 import { runSample } from '../../../bin/local/sample';
 import { AdaptiveOrdersStack } from '../../../examples/adaptive-orders/adaptive-orders-stack';
 import { DynamoDbShardCountStore, type ShardedIndexConfig } from '../../../lib/core';
+import { allPages } from '../../support/all-pages';
 
 /** examples/adaptive-orders on a local stack: the bundled functions on dynalite in real time. */
 
@@ -55,14 +56,10 @@ interface Page {
 
 /** Reads every open order, page by page. */
 async function openOrders(): Promise<{ orderIds: string[]; shards: number }> {
-  const orderIds: string[] = [];
-  let [cursor, shards]: [string | undefined, number] = [undefined, 0];
-  do {
-    const page: Page = await invoke('Query', { index: 'byStatus', value: 'open', limit: 20, cursor });
-    orderIds.push(...page.items.map(({ orderId }) => orderId));
-    [cursor, shards] = [page.cursor, page.stats.shards];
-  } while (cursor !== undefined);
-  return { orderIds, shards };
+  const event = { index: 'byStatus', value: 'open', limit: 20 };
+  const pages = await allPages((cursor): Promise<Page> => invoke('Query', { ...event, cursor }));
+  const orderIds = pages.flatMap(({ items }) => items.map(({ orderId }) => orderId));
+  return { orderIds, shards: pages.at(-1)!.stats.shards };
 }
 
 test('a user invokes the controller to increase a count – readers and writers use the new count without a deployment, and no page misses an order', async () => {

@@ -43,9 +43,11 @@ export class FakeCassandra implements CqlClient {
     private readonly options: FakeCassandraOptions = {},
   ) {}
 
-  /** The table of a configuration whose clustering columns are numbers. */
-  static of({ partitionKey, shardColumn, clusteringColumns }: ShardedKeyspacesConfig): FakeCassandra {
-    const compare = (a: string, b: string) => Number(a) - Number(b);
+  /** The table of a configuration. By default, its clustering columns are numbers. */
+  static of(
+    { partitionKey, shardColumn, clusteringColumns }: ShardedKeyspacesConfig,
+    compare = (a: string, b: string) => Number(a) - Number(b),
+  ): FakeCassandra {
     return new FakeCassandra({
       partitionKey: [...partitionKey.map(({ name }) => name), shardColumn],
       clusteringColumns: clusteringColumns.map(({ name, order }) => ({ name, order, compare })),

@@ -38,6 +38,7 @@ import {
   WRITE_UNITS_PER_SECOND,
 } from '../../../lib/core/contract/function-environment';
 import { seededRandom } from '../../../lib/testing/seeded-random';
+import { allPages } from '../all-pages';
 import { invoices as ofSeed } from '../fakes/invoices';
 
 process.env.JSII_DEPRECATED = 'quiet';
@@ -164,17 +165,11 @@ export function describeInvoiceTable(
     test('stores the items of an invoice with the partition keys 121212-1 to 121212-5, and returns the items of one client in order, page by page', async () => {
       const config = await filled();
       const partitions = new Set<string>();
-      const shown: string[] = [];
-      let cursor: string | undefined;
-      do {
-        const request: FanOutRequest = { value: '121212', sortKey: { beginsWith: 'Client1_' }, limit: 4, cursor };
-        const page = await fanOutQuery(dynamoDb, config, { ...request, consistentRead: true });
-        const items = page.items.map(plainItem<Transaction>);
-        shown.push(...ids(items));
-        for (const { InvoiceNumber } of items) partitions.add(InvoiceNumber);
-        cursor = page.cursor;
-      } while (cursor !== undefined);
-      expect(shown).toEqual(ofClient1);
+      const request: FanOutRequest = { value: '121212', sortKey: { beginsWith: 'Client1_' }, consistentRead: true };
+      const pages = await allPages((cursor) => fanOutQuery(dynamoDb, config, { ...request, limit: 4, cursor }));
+      const shown = pages.flatMap(({ items }) => items.map(plainItem<Transaction>));
+      expect(ids(shown)).toEqual(ofClient1);
+      for (const { InvoiceNumber } of shown) partitions.add(InvoiceNumber);
       for await (const item of fanOutItems(dynamoDb, config, { value: '121212' })) {
         partitions.add(plainItem<Transaction>(item).InvoiceNumber);
       }
@@ -257,14 +252,8 @@ export function describeInvoiceTable(
 
       test('the deployed query function returns pages in order, with cursors', async () => {
         for (const input of shardBatches([table], { put: added })) await documents.batchWrite(input);
-        const shown: string[] = [];
-        let cursor: string | undefined;
-        do {
-          const { items, cursor: next } = await answer({ ...page, limit: 2, ...(cursor && { cursor }) });
-          shown.push(...ids(items as Transaction[]));
-          cursor = next;
-        } while (cursor !== undefined);
-        expect(shown).toEqual(ofClient2);
+        const pages = await allPages((cursor) => answer({ ...page, limit: 2, ...(cursor && { cursor }) }));
+        expect(ids(pages.flatMap(({ items }) => items as Transaction[]))).toEqual(ofClient2);
         expect((await answer(page)).items).toHaveLength(ofClient2.length);
       });
 
@@ -458,16 +447,14 @@ export function describeInvoiceTable(
       for (let writes = below(12); writes > 0; writes--) await write();
       for (let read = 0; read < 3; read++) {
         const order = below(2) === 0 ? 'ascending' : 'descending';
-        const shown: string[] = [];
-        let cursor: string | undefined;
-        do {
+        const pages = await allPages(async (cursor) => {
           const limit = 1 + below(6);
           const request: FanOutRequest = { value: '7', order, limit, cursor, consistentRead: random() < 0.5 };
           const page = await fanOutQuery(dynamoDb, config(), request);
-          shown.push(...ids(page.items.map(plainItem<Transaction>)));
-          cursor = page.cursor;
           if (random() < 0.3) stage = Math.min(last, stage + 1);
-        } while (cursor !== undefined);
+          return page;
+        });
+        const shown = ids(pages.flatMap(({ items }) => items.map(plainItem<Transaction>)));
         const expected = [...oracle.keys()].sort();
         expect([seed, shown]).toEqual([seed, order === 'ascending' ? expected : expected.reverse()]);
         await write();

@@ -4,6 +4,7 @@ import type { Client } from 'cassandra-driver';
 import { Blogs } from '../../../examples/keyspaces-blogs/blogs';
 import { BlogsStack } from '../../../examples/keyspaces-blogs/blogs-stack';
 import type { ShardedKeyspacesConfig, StatementOptions } from '../../../lib/core';
+import { allPages } from '../../support/all-pages';
 import { FakeCassandra } from '../../support/fakes/fake-cassandra';
 
 describe('examples/keyspaces-blogs', () => {
@@ -43,14 +44,8 @@ describe('examples/keyspaces-blogs', () => {
     };
 
     async function titlesOf(blogs: Blogs): Promise<string[]> {
-      const titles: string[] = [];
-      let cursor: string | undefined;
-      do {
-        const page = await blogs.ofDay(publish_date, cursor);
-        titles.push(...page.rows.map(({ title }) => title));
-        cursor = page.cursor;
-      } while (cursor !== undefined);
-      return titles;
+      const pages = await allPages((cursor) => blogs.ofDay(publish_date, cursor));
+      return pages.flatMap(({ rows }) => rows.map(({ title }) => title));
     }
 
     const queriedShards = () => new Set(table.sent.map(({ parameters }) => parameters[1]));

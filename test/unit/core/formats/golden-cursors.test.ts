@@ -65,12 +65,8 @@ function indexOf(config: ShardedConfig, items: readonly DynamoDbItem[]): FakeInd
   return index;
 }
 
-function postsOf({ partitionKey, shardColumn, clusteringColumns }: ShardedKeyspacesConfig, rows: readonly object[]) {
-  const compare = (a: string, b: string) => Number(a) - Number(b) || Date.parse(a) - Date.parse(b);
-  const posts = new FakeCassandra({
-    partitionKey: [...partitionKey.map(({ name }) => name), shardColumn],
-    clusteringColumns: clusteringColumns.map(({ name, order }) => ({ name, order, compare })),
-  });
+function postsOf(config: ShardedKeyspacesConfig, rows: readonly object[]) {
+  const posts = FakeCassandra.of(config, (a, b) => Number(a) - Number(b) || Date.parse(a) - Date.parse(b));
   for (const row of rows) posts.insert({ ...row, ...('at' in row && { at: new Date(String(row.at)) }) });
   return posts;
 }

@@ -29,10 +29,10 @@ const config = keyspacesConfig({
 });
 const day = '2020-07-09';
 
-/** A table with the events 0 to 39. Event n is in shard n modulo 4, and in minute n. */
-function events(): FakeCassandra {
+/** A table with events from 0 on. Event n is in shard n modulo 4, and in minute n. */
+function events(count = 40): FakeCassandra {
   const table = FakeCassandra.of(config);
-  for (let id = 0; id < 40; id++) {
+  for (let id = 0; id < count; id++) {
     table.insert({ day, shard: id % SHARDS, minute: id, id, body: `event ${id}` });
   }
   return table;
@@ -470,10 +470,10 @@ describe('fanOutRows', () => {
 });
 
 test('fanOutSelectCount counts all rows, or only the rows that meet a condition, and reads only their keys', async () => {
-  const table = events();
+  const table = events(130);
   const all = await fanOutSelectCount(table, config, { value: { day } });
-  expect(all).toMatchObject({ count: 40, stats: { rowsRead: 40, shards: SHARDS } });
-  const some = await fanOutSelectCount(table, config, { value: { day }, where: { minute: { gte: 30 } } });
-  expect(some).toMatchObject({ count: 10 });
+  expect(all).toMatchObject({ count: 130, stats: { rowsRead: 130, shards: SHARDS } });
+  const some = await fanOutSelectCount(table, config, { value: { day }, where: { minute: { gte: 100 } } });
+  expect(some).toMatchObject({ count: 30 });
   expect(table.sent.every(({ query }) => query.startsWith('SELECT "minute", "id" FROM'))).toBe(true);
 });

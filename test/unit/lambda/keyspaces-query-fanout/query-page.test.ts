@@ -5,6 +5,7 @@ import { queryMetrics } from '../../../../lambda/keyspaces-query-fanout/query-me
 import { queryPage } from '../../../../lambda/keyspaces-query-fanout/query-page';
 import { FanOutHistory, InvalidArgumentError, UnknownTableError } from '../../../../lib/core';
 import { type AllowedColumns, checkAllowedColumns } from '../../../../lib/core/keyspaces/allowed-values';
+import { allPages } from '../../../support/all-pages';
 import { FakeCassandra } from '../../../support/fakes/fake-cassandra';
 import { keyspacesConfig } from '../../../support/keyspaces-config';
 
@@ -20,10 +21,7 @@ const ann = Buffer.from('ann');
 const context = { getRemainingTimeInMillis: () => 30_000 };
 
 function environment(rows: number, body = 'text') {
-  const client = new FakeCassandra({
-    partitionKey: ['author', 'shard'],
-    clusteringColumns: [{ name: 'digest', order: 'ASC', compare }],
-  });
+  const client = FakeCassandra.of(config, compare);
   for (let number = 0; number < rows; number++) {
     client.insert({ author: ann, shard: number % 4, digest: Buffer.from([number >> 8, number & 255]), body });
   }
@@ -73,15 +71,9 @@ describe('queryPage', () => {
 
   test('ends a page before the response limit of Lambda, and continues from its cursor', async () => {
     const large = environment(10, 'x'.repeat(1_000_000));
-    const sizes: number[] = [];
-    let cursor: string | undefined;
-    do {
-      const { response } = await queryPage(large, { ...event, cursor }, context);
-      expect(Buffer.byteLength(JSON.stringify(response))).toBeLessThan(6 * 1_024 * 1_024);
-      sizes.push(response.count);
-      cursor = response.cursor;
-    } while (cursor !== undefined);
-    expect(sizes).toEqual([5, 5]);
+    const pages = await allPages(async (cursor) => (await queryPage(large, { ...event, cursor }, context)).response);
+    for (const page of pages) expect(Buffer.byteLength(JSON.stringify(page))).toBeLessThan(6 * 1_024 * 1_024);
+    expect(pages.map(({ count }) => count)).toEqual([5, 5]);
   });
 
   test.each<[object, string]>([
@@ -157,10 +149,7 @@ describe('a Keyspaces query function with a list of allowed values', () => {
     shards: { default: { write: 4, read: 4 } },
     strategy: 'random',
   });
-  const client = new FakeCassandra({
-    partitionKey: ['tenant', 'day', 'shard'],
-    clusteringColumns: [{ name: 'digest', order: 'ASC', compare }],
-  });
+  const client = FakeCassandra.of(byTenant, compare);
   const bound = (values: AllowedColumns) => {
     checkAllowedColumns('values', values);
     return { client, tables: { events: byTenant, blogs: config }, values, history: new FanOutHistory() };

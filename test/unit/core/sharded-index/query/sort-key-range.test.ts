@@ -18,9 +18,6 @@ describe('the neighbours of a sort key', () => {
     [S('a'), S('a\0')],
     [S('x'.repeat(1_024)), undefined],
     [B(255), B(255, 0)],
-    [N('1'), N('1.0000000000000000000000000000000000001')],
-    [N('9.9999999999999999999999999999999999999'), N('10')],
-    [N('0'), N('1e-130')],
     [N('-1'), N('-0.99999999999999999999999999999999999999')],
     [N('1e-100'), undefined],
   ])('successorOf returns for %j the next value %j', (value, next) => {
@@ -37,7 +34,6 @@ describe('the neighbours of a sort key', () => {
     [B(1), undefined],
     [B(0), undefined],
     [N('10'), N('9.9999999999999999999999999999999999999')],
-    [N('-1'), N('-1.0000000000000000000000000000000000001')],
   ])('predecessorOf returns for %j the previous value %j', (value, before) => {
     const found = predecessorOf(value);
     if (before === undefined) expect(found).toBeUndefined();

@@ -92,14 +92,6 @@ describe('reshardItems', () => {
     expect(clock.now()).toBeCloseTo(50 * (2 ** 4 - 1), -2);
   });
 
-  test('writes nothing in a second run', async () => {
-    const table = tableOf(10);
-    await reshardItems(table, byStatus);
-    const { length } = table.updates;
-    expect((await reshardItems(table, byStatus)).outcomes).toEqual({ moved: 0, settled: 0, refused: 0 });
-    expect(table.updates).toHaveLength(length);
-  });
-
   test('drains the shards above the write count', async () => {
     const draining = { ...byStatus, shards: { default: { write: 2, read: 4 } } };
     const table = tableOf(100);

@@ -7,7 +7,6 @@ import {
   shardKeys,
 } from '../../../../../lib/core';
 import { serviceError } from '../../../../../lib/testing/service-error';
-import { VirtualClock } from '../../../../../lib/testing/virtual-clock';
 import { FakeTable } from '../../../../support/fakes/fake-table';
 import { invoices as articleTable } from '../../../../support/fakes/invoices';
 
@@ -156,14 +155,6 @@ describe('reshardItems – a table that is sharded by its own key', () => {
     expect(
       (await findStrays(table, { ...invoices, shards: { default: { write: 6, read: 6 } } })).strays.misplaced,
     ).toBe(0);
-  });
-
-  test('writes nothing in a second run', async () => {
-    const table = grown();
-    await reshardItems(table, invoices, options);
-    table.transactions.length = 0;
-    expect((await reshardItems(table, invoices, options)).outcomes).toEqual({ moved: 0, settled: 0, refused: 0 });
-    expect(table.transactions).toEqual([]);
   });
 
   test('drains the shards above the write count', async () => {
@@ -319,16 +310,6 @@ describe('reshardItems – a table that is sharded by its own key', () => {
     };
     const { outcomes } = await reshardItems(table, invoices, options);
     expect(outcomes).toEqual({ moved: 0, settled: 0, refused: moving.length });
-  });
-
-  test('stays within writeUnitsPerSecond', async () => {
-    const table = grown();
-    const clock = new VirtualClock();
-    const budget = { writeUnitsPerSecond: 4, concurrency: 1, clock };
-    await clock.runUntil(reshardItems(table, invoices, { ...options, ...budget }));
-    // 24 transactions of 4 units each.
-    expect(clock.nowMs).toBeGreaterThanOrEqual(22_000);
-    expect(clock.nowMs).toBeLessThanOrEqual(24_000);
   });
 
   test.each([undefined, 'ClientTransactionId', 5])('rejects the versionAttribute %j before it reads', async (given) => {
