@@ -1,4 +1,5 @@
 import type { Stack } from 'aws-cdk-lib';
+import { Annotations, Match } from 'aws-cdk-lib/assertions';
 import { AttributeType, StreamViewType } from 'aws-cdk-lib/aws-dynamodb';
 import * as ec2 from 'aws-cdk-lib/aws-ec2';
 import { type IStream, Stream } from 'aws-cdk-lib/aws-kinesis';
@@ -26,6 +27,25 @@ import { invoiceTable } from './fakes/invoice-table';
 
 // Constructs with only the required properties. Callers can pass further properties.
 
+export function plainFunction(
+  stack: Stack,
+  id = 'Application',
+  props: Partial<lambda.FunctionProps> = {},
+): lambda.Function {
+  return new lambda.Function(stack, id, {
+    runtime: lambda.Runtime.NODEJS_22_X,
+    handler: 'index.handler',
+    code: lambda.Code.fromInline('exports.handler = async () => {};'),
+    ...props,
+  });
+}
+
+/** The texts of the warnings that the synthesis of the stack adds. */
+export function warningsOf(stack: Stack): string[] {
+  const warnings = Annotations.fromStack(stack).findWarning('*', Match.anyValue());
+  return warnings.map(({ entry }) => entry.data as string);
+}
+
 export function imported(stack: Stack, id = 'Imported'): IStream {
   return Stream.fromStreamArn(stack, id, 'arn:aws:kinesis:eu-west-1:111111111111:stream/events');
 }
@@ -35,16 +55,10 @@ export function producer(stack: Stack, settings: object = {}): OrderedProducerFu
 }
 
 export function consumer(stack: Stack, settings: object): OrderedStreamConsumer {
-  const handler = new lambda.Function(stack, 'Application', {
-    runtime: lambda.Runtime.NODEJS_LATEST,
-    handler: 'index.handler',
-    code: lambda.Code.fromInline('exports.handler = async () => {};'),
-  });
-  const startingPosition = lambda.StartingPosition.TRIM_HORIZON;
   return new OrderedStreamConsumer(stack, 'Consumer', {
-    handler,
+    handler: plainFunction(stack),
     stream: imported(stack),
-    startingPosition,
+    startingPosition: lambda.StartingPosition.TRIM_HORIZON,
     ...settings,
   });
 }

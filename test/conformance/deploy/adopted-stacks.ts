@@ -2,7 +2,6 @@ import '../../support/oldest-cdk';
 import { App, CfnOutput, Stack } from 'aws-cdk-lib';
 import { AttributeType, StreamViewType, Table, type TableProps, TableV2 } from 'aws-cdk-lib/aws-dynamodb';
 import { Stream } from 'aws-cdk-lib/aws-kinesis';
-import { Code, Function as LambdaFunction, Runtime } from 'aws-cdk-lib/aws-lambda';
 import {
   FanOutQueryFunction,
   IndexItemMover,
@@ -14,6 +13,7 @@ import {
   StreamReconciliation,
   UniformStream,
 } from '../../../lib';
+import { plainFunction } from '../../support/minimal-constructs';
 
 /** Synthesizes an app with one stack. Returns the cloud assembly. */
 export function synthesized(outdir: string, name: string, build: (stack: Stack) => void): string {
@@ -67,14 +67,6 @@ export function sameApp(step: SameAppStep = {}) {
     if (fills) byStatus.bindWriter(writer!);
     addParts(stack, byStatus, { fills, queries });
   };
-}
-
-function plainFunction(stack: Stack, id: string): LambdaFunction {
-  return new LambdaFunction(stack, id, {
-    runtime: Runtime.NODEJS_24_X,
-    handler: 'index.handler',
-    code: Code.fromInline('exports.handler = async () => {};'),
-  });
 }
 
 interface Parts {

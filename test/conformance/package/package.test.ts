@@ -225,14 +225,6 @@ describe('the core', () => {
     const imported = `import { fanOutQuery } from '${NAME}/${door}'; ${USE} console.log(await page);`;
     expect(run(bare, 'page.mjs', imported)).toBe(2);
   });
-
-  test('exports the same classes as the other entry points', () => {
-    const code = `
-      const { InvalidArgumentError } = require('${NAME}/core');
-      const doors = ['consumer', 'registry'].map((door) => require('${NAME}/' + door).InvalidArgumentError);
-      console.log(JSON.stringify(doors.every((each) => each === InvalidArgumentError)));`;
-    expect(run(bare, 'same.cjs', code)).toBe(true);
-  });
 });
 
 describe('the constructs', () => {

@@ -162,18 +162,17 @@ describeIf('an execution of IndexItemMover', () => {
     120_000,
   );
 
-  test('an input with an unknown field moves no item', async () => {
-    const { output } = await execute({ Mode: 'audit' });
-    expect(output).toEqual(Array.from({ length: SEGMENTS }, () => null));
-    expect((await findStrays(dynamoDb, byStatus)).hidden).toBe(ITEMS);
-  }, 300_000);
-
-  test('an unknown mode fails every segment and moves no item', async () => {
-    // The interpreter tolerates every failure of a Distributed Map. Step Functions tolerates only the failures that the definition allows.
-    const { output } = await execute({ mode: 'delete' });
-    expect(output).toEqual(Array.from({ length: SEGMENTS }, () => null));
-    expect((await findStrays(dynamoDb, byStatus)).hidden).toBe(ITEMS);
-  }, 300_000);
+  test.each([{ Mode: 'audit' }, { mode: 'delete' }])(
+    'the input %j, with an unknown field or mode, fails every segment and moves no item',
+    async (input) => {
+      // The interpreter tolerates every failure of a Distributed Map. Step Functions tolerates only the failures that the
+      // definition allows.
+      const { output } = await execute(input);
+      expect(output).toEqual(Array.from({ length: SEGMENTS }, () => null));
+      expect((await findStrays(dynamoDb, byStatus)).hidden).toBe(ITEMS);
+    },
+    300_000,
+  );
 
   test('a run moves every stray in several invocations, also after a failed invocation', async () => {
     failures = 1;

@@ -75,93 +75,88 @@ test('even-shards check has only notices about the upgrade', () => {
 });
 
 describe('a planted difference is found', () => {
-  /** Changes the reference app. Returns the findings. */
-  const findingsOf = (change: (resources: Record<string, Resource>) => void) => {
-    const template = before.get('EvenShards')!;
-    const planted = structuredClone(template);
-    change(planted.Resources);
-    return upgradeFindings(template, planted);
-  };
-  const idOf = (resources: Record<string, Resource>, type: string, word = '') =>
+  type Resources = Record<string, Resource>;
+  const idOf = (resources: Resources, type: string, word = '') =>
     Object.keys(resources).find((id) => resources[id]!.Type === type && id.includes(word))!;
+  const jobs = (resources: Resources) => resources[idOf(resources, 'AWS::DynamoDB::GlobalTable', 'Jobs')]!;
 
-  test('no difference', () => {
-    expect(findingsOf(() => {})).toEqual([]);
+  test.each<[string, (resources: Resources) => void, RegExp[], string?]>([
+    ['no difference', () => {}, []],
+    [
+      'another name of a stream, which also replaces the event source mappings and policies',
+      (resources) => {
+        resources[idOf(resources, 'AWS::Kinesis::Stream')]!.Properties!.Name = 'renamed';
+      },
+      [
+        /^Events\w*: another Name replaces AWS::Kinesis::Stream$/,
+        /^Consumer\w*: another EventSourceArn replaces AWS::Lambda::EventSourceMapping$/,
+      ],
+    ],
+    [
+      'another key of a table',
+      (resources) => {
+        jobs(resources).Properties!.KeySchema = [{ AttributeName: 'id', KeyType: 'HASH' }];
+      },
+      [/^Jobs\w*: another KeySchema replaces AWS::DynamoDB::GlobalTable$/],
+    ],
+    [
+      'a table that is deleted with its stack',
+      (resources) => {
+        jobs(resources).DeletionPolicy = 'Delete';
+      },
+      [/^Jobs\w*: DeletionPolicy was Retain, and is Delete$/],
+    ],
+    [
+      'a role without an action',
+      (resources) => {
+        const policy = resources[idOf(resources, 'AWS::IAM::Policy', 'Producer')]!;
+        const { Statement } = policy.Properties!.PolicyDocument as { Statement: { Action: string | string[] }[] };
+        const statement = Statement.find(({ Action }) => [Action].flat().includes('kinesis:PutRecords'))!;
+        statement.Action = [statement.Action].flat().filter((action) => action !== 'kinesis:PutRecords');
+      },
+      [/^Producer\w*: the role loses kinesis:PutRecords on /],
+    ],
+    [
+      'a function that CloudFormation may update before its policy',
+      (resources) => {
+        const producer = resources[idOf(resources, 'AWS::Lambda::Function', 'Producer')]!;
+        const late = policiesOf({ Resources: resources }, idOf(resources, 'AWS::IAM::Role', 'Producer'));
+        producer.DependsOn = [producer.DependsOn ?? []].flat().filter((each) => !late.includes(each));
+      },
+      [/^Producer\w*: CloudFormation may update it before its policy Producer/],
+    ],
+    [
+      'a function without an environment variable',
+      (resources) => {
+        const { Environment } = resources[idOf(resources, 'AWS::Lambda::Function', 'Query')]!.Properties!;
+        const { Variables } = Environment as { Variables: Record<string, unknown> };
+        delete Variables[Object.keys(Variables)[0]!];
+      },
+      [/^Query\w*: the variable \w+ is gone$/],
+    ],
+    [
+      'another metric of an alarm',
+      (resources) => {
+        const alarm = Object.values(resources).find(({ Properties }) => Properties?.MetricName)!;
+        alarm.Properties!.MetricName = 'Renamed';
+      },
+      [/^\w+: MetricName of AWS::CloudWatch::Alarm changes$/],
+      'Watched',
+    ],
+  ])('%s', (_, change, findings, stack = 'EvenShards') => {
+    const planted = structuredClone(before.get(stack)!);
+    change(planted.Resources);
+    const found = upgradeFindings(before.get(stack)!, planted);
+    expect(found).toEqual(findings.map((finding) => expect.stringMatching(finding)));
   });
 
   test('another logical id of a stream', () => {
-    const findings = findingsOf((resources) => {
-      const id = idOf(resources, 'AWS::Kinesis::Stream');
-      resources.Renamed = resources[id]!;
-      delete resources[id];
-    });
-    expect(findings).toContainEqual(
+    const planted = structuredClone(before.get('EvenShards')!);
+    const id = idOf(planted.Resources, 'AWS::Kinesis::Stream');
+    planted.Resources.Renamed = planted.Resources[id]!;
+    delete planted.Resources[id];
+    expect(upgradeFindings(before.get('EvenShards')!, planted)).toContainEqual(
       expect.stringMatching(/^Events\w*: the logical id of AWS::Kinesis::Stream is gone$/),
     );
-  });
-
-  test('another name of a stream, which also replaces the event source mappings and policies', () => {
-    const findings = findingsOf((resources) => {
-      resources[idOf(resources, 'AWS::Kinesis::Stream')]!.Properties!.Name = 'renamed';
-    });
-    expect(findings).toEqual([
-      expect.stringMatching(/^Events\w*: another Name replaces AWS::Kinesis::Stream$/),
-      expect.stringMatching(/^Consumer\w*: another EventSourceArn replaces AWS::Lambda::EventSourceMapping$/),
-    ]);
-  });
-
-  test('another key of a table', () => {
-    const findings = findingsOf((resources) => {
-      const table = resources[idOf(resources, 'AWS::DynamoDB::GlobalTable', 'Jobs')]!;
-      table.Properties!.KeySchema = [{ AttributeName: 'id', KeyType: 'HASH' }];
-    });
-    expect(findings).toEqual([
-      expect.stringMatching(/^Jobs\w*: another KeySchema replaces AWS::DynamoDB::GlobalTable$/),
-    ]);
-  });
-
-  test('a table that is deleted with its stack', () => {
-    const findings = findingsOf((resources) => {
-      resources[idOf(resources, 'AWS::DynamoDB::GlobalTable', 'Jobs')]!.DeletionPolicy = 'Delete';
-    });
-    expect(findings).toEqual([expect.stringMatching(/^Jobs\w*: DeletionPolicy was Retain, and is Delete$/)]);
-  });
-
-  test('a role without an action', () => {
-    const findings = findingsOf((resources) => {
-      const policy = resources[idOf(resources, 'AWS::IAM::Policy', 'Producer')]!;
-      const { Statement } = policy.Properties!.PolicyDocument as { Statement: { Action: string | string[] }[] };
-      const statement = Statement.find(({ Action }) => [Action].flat().includes('kinesis:PutRecords'))!;
-      statement.Action = [statement.Action].flat().filter((action) => action !== 'kinesis:PutRecords');
-    });
-    expect(findings).toEqual([expect.stringMatching(/^Producer\w*: the role loses kinesis:PutRecords on /)]);
-  });
-
-  test('a function that CloudFormation may update before its policy', () => {
-    const findings = findingsOf((resources) => {
-      const id = idOf(resources, 'AWS::Lambda::Function', 'Producer');
-      const late = policiesOf({ Resources: resources }, idOf(resources, 'AWS::IAM::Role', 'Producer'));
-      resources[id]!.DependsOn = [resources[id]!.DependsOn ?? []].flat().filter((each) => !late.includes(each));
-    });
-    expect(findings).toEqual([
-      expect.stringMatching(/^Producer\w*: CloudFormation may update it before its policy Producer/),
-    ]);
-  });
-
-  test('a function without an environment variable', () => {
-    const findings = findingsOf((resources) => {
-      const { Environment } = resources[idOf(resources, 'AWS::Lambda::Function', 'Query')]!.Properties!;
-      const { Variables } = Environment as { Variables: Record<string, unknown> };
-      delete Variables[Object.keys(Variables)[0]!];
-    });
-    expect(findings).toEqual([expect.stringMatching(/^Query\w*: the variable \w+ is gone$/)]);
-  });
-
-  test('another metric of an alarm', () => {
-    const template = before.get('Watched')!;
-    const planted = structuredClone(template);
-    const id = Object.keys(planted.Resources).find((each) => planted.Resources[each]!.Properties?.MetricName)!;
-    planted.Resources[id]!.Properties!.MetricName = 'Renamed';
-    expect(upgradeFindings(template, planted)).toEqual([`${id}: MetricName of AWS::CloudWatch::Alarm changes`]);
   });
 });

@@ -537,127 +537,94 @@ describe('the findings for a sharded index that a deployed table gets', () => {
   const AT_ONCE = 'ShardedIndex.adoptedAtOnce missed split Table';
   const UNBOUND = 'ShardedIndex.unboundWriters missed know Table';
   const first = sharded(['a']);
-  test.each<[string, Resource, Template['Resources'], string[], string?]>([
-    ['with a reader', first, reader, [AT_ONCE, UNBOUND], 'Orders/Reader would query it'],
+  test.each<[string, Template['Resources'], string[], string?, Resource?]>([
+    ['with a reader', reader, [AT_ONCE, UNBOUND], 'Orders/Reader would query it'],
     [
       'with a reader that may query all indexes',
-      first,
       withRole('Reader', config, 'dynamodb:*', ofIndex('*')),
       [AT_ONCE, UNBOUND],
     ],
     [
       'with a role that is not of a function',
-      first,
       role('Task', 'dynamodb:Query', ofIndex('a')),
       [AT_ONCE, UNBOUND],
       'Orders/TaskRole would query it',
     ],
     [
       'with a function that may query all indexes and has no configuration',
-      first,
       withRole('Other', {}, 'dynamodb:Query', ofIndex('*')),
       [UNBOUND],
     ],
-    ['without a reader', first, {}, [UNBOUND], 'no function of this app writes items without them'],
-    [
-      'with a writer that is not bound',
-      first,
-      withRole('Writer', {}, 'dynamodb:PutItem', arn),
-      [UNBOUND],
-      'without them: Orders/Writer.',
-    ],
-    [
-      'with a writer that is bound',
-      first,
-      withRole('Writer', config, 'dynamodb:PutItem', arn),
-      [UNBOUND],
-      'no function of this app',
-    ],
-    ...(
-      [
-        ['dynamodb:*', '*'],
-        ['dynamodb:Put*', 'arn:aws:dynamodb:*:*:table/*'],
-        ['*', 'arn:aws:dynamodb:*'],
-        [
-          'dynamodb:PutItem',
-          { 'Fn::Sub': 'arn:${AWS::Partition}:dynamodb:${AWS::Region}:${AWS::AccountId}:table/${Table}' },
-        ],
-        ['dynamodb:PutItem', ['arn:aws:s3:::bucket', { 'Fn::Join': ['', [arn, '*']] }]],
-      ] as [string, unknown][]
-    ).map(([action, resource]): [string, Resource, Template['Resources'], string[], string] => [
-      `with a writer that may do ${action} on ${JSON.stringify(resource)}`,
-      first,
-      withRole('Writer', {}, action, resource),
-      [UNBOUND],
-      'without them: Orders/Writer.',
-    ]),
-    ...(
-      [
-        ['dynamodb:PutItem', 'arn:aws:dynamodb:*:*:table/other'],
-        ['dynamodb:PutItem', { 'Fn::Join': ['', [arn, '/index/*']] }],
-        ['dynamodb:Get*', '*'],
-        ['s3:*', '*'],
-      ] as [string, unknown][]
-    ).map(([action, resource]): [string, Resource, Template['Resources'], string[], string] => [
-      `with a function that may only do ${action} on ${JSON.stringify(resource)}`,
-      first,
-      withRole('Other', {}, action, resource),
-      [UNBOUND],
-      'no function of this app',
+    ['without a reader', {}, [UNBOUND], 'no function of this app writes items without them'],
+    ['with a keeper and a reader', reader, [AT_ONCE], '', sharded(['a'], ['a'])],
+    ['with a keeper', {}, [], '', sharded(['a'], ['a'])],
+  ])('%s – are as expected', (_, others, expected, text = '', adopted = first) => {
+    expect(findingsOf({ Table: table() }, { Table: adopted, ...others })).toEqual(expected);
+    expect(textsOf({ Table: table() }, { Table: adopted, ...others })).toContain(text);
+  });
+
+  const permitted = (id: string, permissions: [string, unknown][]): [string, Template['Resources']][] =>
+    permissions.map(([action, resource]) => [
+      `may do ${action} on ${JSON.stringify(resource)}`,
+      withRole(id, {}, action, resource),
+    ]);
+  const ofAccount = 'arn:${AWS::Partition}:dynamodb:${AWS::Region}:${AWS::AccountId}:table/${Table}';
+  const Condition = { Bool: { 'aws:SecureTransport': 'false' } };
+  const ManagedPolicyArns = ['arn:aws:iam::aws:policy/AmazonDynamoDBFullAccess'];
+
+  test.each<[string, Template['Resources']]>([
+    ...permitted('Writer', [
+      ['dynamodb:PutItem', arn],
+      ['dynamodb:*', '*'],
+      ['dynamodb:Put*', 'arn:aws:dynamodb:*:*:table/*'],
+      ['*', 'arn:aws:dynamodb:*'],
+      ['dynamodb:PutItem', { 'Fn::Sub': ofAccount }],
+      ['dynamodb:PutItem', ['arn:aws:s3:::bucket', { 'Fn::Join': ['', [arn, '*']] }]],
     ]),
     [
-      'with a function that may not write because of another policy',
-      first,
-      {
-        ...withRole('Other', {}, 'dynamodb:*', '*'),
-        ...policy('Other', { Effect: 'Deny', Action: 'dynamodb:*Item', Resource: arn }),
-      },
-      [UNBOUND],
-      'no function of this app',
-    ],
-    [
-      'with a writer that may write unless a condition is true',
-      first,
+      'may write unless a condition is true',
       {
         ...withRole('Writer', {}, 'dynamodb:*', '*'),
-        ...policy('Writer', {
-          Effect: 'Deny',
-          Action: '*',
-          Resource: '*',
-          Condition: { Bool: { 'aws:SecureTransport': 'false' } },
-        }),
+        ...policy('Writer', { Effect: 'Deny', Action: '*', Resource: '*', Condition }),
       },
-      [UNBOUND],
-      'without them: Orders/Writer.',
     ],
     [
-      'with a writer that may do everything else',
-      first,
+      'may do everything else',
       {
         ...withRole('Writer', {}, 's3:*', '*'),
         ...policy('Writer', { Effect: 'Allow', NotAction: 'iam:*', NotResource: 'arn:aws:s3:::*' }),
       },
-      [UNBOUND],
-      'without them: Orders/Writer.',
     ],
     [
-      'with a writer that has a policy of AWS',
-      first,
+      'has a policy of AWS',
       {
         Writer: lambda({}, { Role: { 'Fn::GetAtt': ['Admin', 'Arn'] } }),
-        Admin: {
-          Type: 'AWS::IAM::Role',
-          Properties: { ManagedPolicyArns: ['arn:aws:iam::aws:policy/AmazonDynamoDBFullAccess'] },
-        },
+        Admin: { Type: 'AWS::IAM::Role', Properties: { ManagedPolicyArns } },
       },
-      [UNBOUND],
-      'without them: Orders/Writer.',
     ],
-    ['with a keeper and a reader', sharded(['a'], ['a']), reader, [AT_ONCE]],
-    ['with a keeper', sharded(['a'], ['a']), {}, []],
-  ])('%s – are as expected', (_, adopted, others, expected, text = '') => {
-    expect(findingsOf({ Table: table() }, { Table: adopted, ...others })).toEqual(expected);
-    expect(textsOf({ Table: table() }, { Table: adopted, ...others })).toContain(text);
+  ])('name an unbound writer that %s', (_, writer) => {
+    expect(findingsOf({ Table: table() }, { Table: first, ...writer })).toEqual([UNBOUND]);
+    expect(textsOf({ Table: table() }, { Table: first, ...writer })).toContain('without them: Orders/Writer.');
+  });
+
+  test.each<[string, Template['Resources']]>([
+    ['is bound and may write', withRole('Writer', config, 'dynamodb:PutItem', arn)],
+    ...permitted('Other', [
+      ['dynamodb:PutItem', 'arn:aws:dynamodb:*:*:table/other'],
+      ['dynamodb:PutItem', { 'Fn::Join': ['', [arn, '/index/*']] }],
+      ['dynamodb:Get*', '*'],
+      ['s3:*', '*'],
+    ]),
+    [
+      'may not write because of another policy',
+      {
+        ...withRole('Other', {}, 'dynamodb:*', '*'),
+        ...policy('Other', { Effect: 'Deny', Action: 'dynamodb:*Item', Resource: arn }),
+      },
+    ],
+  ])('name no writer if a function %s', (_, others) => {
+    expect(findingsOf({ Table: table() }, { Table: first, ...others })).toEqual([UNBOUND]);
+    expect(textsOf({ Table: table() }, { Table: first, ...others })).toContain('no function of this app');
   });
 
   test.each<[string, Properties, string[]]>([

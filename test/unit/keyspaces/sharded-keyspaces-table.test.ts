@@ -1,7 +1,6 @@
 import { App, Duration, RemovalPolicy, Stack } from 'aws-cdk-lib';
 import { Match, Template } from 'aws-cdk-lib/assertions';
 import { Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
-import { Code, Function as LambdaFunction, Runtime } from 'aws-cdk-lib/aws-lambda';
 import {
   ClusteringOrder,
   CqlType,
@@ -14,6 +13,7 @@ import {
   ShardingStrategy,
 } from '../../../lib';
 import { InvalidTableConfigError } from '../../../lib/core';
+import { plainFunction } from '../../support/minimal-constructs';
 
 const blogs: ShardedKeyspacesTableProps = {
   keyspaceName: 'tracker',
@@ -116,10 +116,8 @@ describe('ShardedKeyspacesTable', () => {
 describe('ShardedKeyspacesTable, bound or imported', () => {
   test('gives a bound function the configuration in an environment variable', () => {
     const { stack, table } = stackWith();
-    const functionNamed = (id: string) =>
-      new LambdaFunction(stack, id, { runtime: Runtime.NODEJS_24_X, handler: 'x', code: Code.fromInline('x') });
-    table.bindWriter(functionNamed('Writer'));
-    table.bindReader(functionNamed('Reader'), { environmentVariable: 'TABLE' });
+    table.bindWriter(plainFunction(stack, 'Writer'));
+    table.bindReader(plainFunction(stack, 'Reader'), { environmentVariable: 'TABLE' });
     const variables = Object.values(Template.fromStack(stack).findResources('AWS::Lambda::Function')).map(
       ({ Properties }) => Object.keys(Properties.Environment.Variables),
     );

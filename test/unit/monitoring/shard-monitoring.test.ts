@@ -1,5 +1,5 @@
 import { App, Duration, Stack } from 'aws-cdk-lib';
-import { Annotations, Match, Template } from 'aws-cdk-lib/assertions';
+import { Match, Template } from 'aws-cdk-lib/assertions';
 import { type Alarm, type CfnAlarm, type IAlarmAction, Metric } from 'aws-cdk-lib/aws-cloudwatch';
 import { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions';
 import { AttributeType } from 'aws-cdk-lib/aws-dynamodb';
@@ -19,6 +19,7 @@ import {
   StreamConsumerMetrics,
   UniformStream,
 } from '../../../lib';
+import { plainFunction, warningsOf } from '../../support/minimal-constructs';
 import { dashboardBody, type Widget } from '../../support/readable-template';
 import { CachedStack } from '../../support/stacks/cached-stack';
 import { ControlledStack } from '../../support/stacks/controlled-stack';
@@ -35,11 +36,7 @@ function widgets(stack: Stack): Widget[] {
 const titles = (stack: Stack) => widgets(stack).map(({ properties }) => properties.title ?? properties.markdown);
 
 function orderedConsumer(stack: Stack, stream: UniformStream): OrderedStreamConsumer {
-  const handler = new lambda.Function(stack, 'Application', {
-    runtime: lambda.Runtime.NODEJS_LATEST,
-    handler: 'index.handler',
-    code: lambda.Code.fromInline('exports.handler = () => {};'),
-  });
+  const handler = plainFunction(stack);
   const startingPosition = lambda.StartingPosition.TRIM_HORIZON;
   return new OrderedStreamConsumer(stack, 'Consumer', { handler, stream, startingPosition, consumerName: 'orders' });
 }
@@ -132,11 +129,7 @@ describe('ShardMonitoring', () => {
 
     describe('in another stack or imported', () => {
       const warning = 'cdk-even-shards:ShardMonitoring.noShardLevelMetrics';
-      const warningsOf = (watching: Stack) =>
-        Annotations.fromStack(watching)
-          .findWarning('*', Match.anyValue())
-          .map(({ entry: { data } }) => data as string)
-          .filter((text) => text.includes(warning));
+      const metricsWarningsOf = (watching: Stack) => warningsOf(watching).filter((text) => text.includes(warning));
       const shardLevelMetricsOf = (owner: Stack) => {
         const [resource] = Object.values(Template.fromStack(owner).findResources('AWS::Kinesis::Stream'));
         return resource!.Properties.DesiredShardLevelMetrics;
@@ -150,7 +143,7 @@ describe('ShardMonitoring', () => {
         new ShardMonitoring(watching, 'Monitoring').addStream(stream);
 
         expect(shardLevelMetricsOf(stack)).toBeUndefined();
-        expect(warningsOf(watching)).toEqual([
+        expect(metricsWarningsOf(watching)).toEqual([
           'the dashboard cannot show a hot shard of EvenShards/Events, because shard-level metrics of a stream of ' +
             'another stack are not enabled automatically: set shardLevelMetrics: true in addStream. CloudWatch charges ' +
             `$0.30 a month in US East for each of the three metrics of each shard [ack: ${warning}]`,
@@ -161,7 +154,7 @@ describe('ShardMonitoring', () => {
         new ShardMonitoring(watching, 'Monitoring').addStream(stream, { shardLevelMetrics: true });
 
         expect(shardLevelMetricsOf(stack)).toHaveLength(3);
-        expect(warningsOf(watching)).toEqual([]);
+        expect(metricsWarningsOf(watching)).toEqual([]);
       });
 
       test('in another stack, there is no warning if the stream has metrics or shardLevelMetrics is false', () => {
@@ -173,7 +166,7 @@ describe('ShardMonitoring', () => {
         monitoring.addStream(stream, { shardLevelMetrics: false });
 
         expect(shardLevelMetricsOf(stack)).toBeUndefined();
-        expect(warningsOf(watching)).toEqual([]);
+        expect(metricsWarningsOf(watching)).toEqual([]);
       });
 
       test.each([undefined, true])(
@@ -184,7 +177,7 @@ describe('ShardMonitoring', () => {
           new ShardMonitoring(stack, 'Monitoring').addStream(imported, { shardLevelMetrics });
 
           expect(titles(stack)).toContain('## Stream events');
-          expect(warningsOf(stack)).toEqual([
+          expect(metricsWarningsOf(stack)).toEqual([
             expect.stringContaining(
               'set shardLevelMetrics [IncomingBytes, IncomingRecords, WriteProvisionedThroughputExceeded] where the stream is ' +
                 'defined, and shardLevelMetrics: false in addStream',

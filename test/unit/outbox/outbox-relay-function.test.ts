@@ -57,7 +57,8 @@ describe('OutboxRelayFunction', () => {
   });
 
   test('has the settings of the database, the outbox and the stream in its environment', () => {
-    relayOf({ schema: 'billing_outbox', maxTries: 5, aggregation: false });
+    const cloudEvents = { source: '/repositories', defaultType: 'changed' };
+    relayOf({ schema: 'billing_outbox', maxTries: 5, aggregation: false, cloudEvents });
 
     const secret = stack.resolve(cluster.secret!.secretArn);
     Template.fromStack(stack).hasResourceProperties('AWS::Lambda::Function', {
@@ -72,19 +73,9 @@ describe('OutboxRelayFunction', () => {
           EVEN_SHARDS_DATABASE_SECRET_ARN: secret,
           EVEN_SHARDS_OUTBOX_SCHEMA: 'billing_outbox',
           EVEN_SHARDS_MAX_TRIES: '5',
+          EVEN_SHARDS_CLOUD_EVENTS: '{"source":"/repositories","defaultType":"changed"}',
           NODE_EXTRA_CA_CERTS: '/var/runtime/ca-cert.pem',
         },
-      },
-    });
-  });
-
-  test('has the CloudEvents settings in its environment', () => {
-    relayOf({ cloudEvents: { source: '/repositories', defaultType: 'changed' } });
-    Template.fromStack(stack).hasResourceProperties('AWS::Lambda::Function', {
-      Environment: {
-        Variables: Match.objectLike({
-          EVEN_SHARDS_CLOUD_EVENTS: '{"source":"/repositories","defaultType":"changed"}',
-        }),
       },
     });
   });
@@ -116,20 +107,19 @@ describe('OutboxRelayFunction', () => {
       expect(Variables).not.toHaveProperty('EVEN_SHARDS_STREAM_NAME');
     });
 
-    test('rejects an empty streamsByTopic, the prop stream together with streamsByTopic, an empty topic, and a maximum record size above the limit of one stream', () => {
-      const refusal = (field: string) => expect.objectContaining({ code: 'INVALID_ARGUMENT', field });
-      const stream = streamOf('One');
-      expect(() => relayBy({})).toThrow(refusal('Outbox/Relay: streamsByTopic'));
-      stack.node.tryRemoveChild('Relay');
-      expect(() => relayBy({ a: stream }, { stream })).toThrow(refusal('Outbox/Relay: stream'));
-      stack.node.tryRemoveChild('Relay');
-      expect(() => relayOf({ stream: undefined })).toThrow(refusal('Outbox/Relay: stream'));
-      stack.node.tryRemoveChild('Relay');
-      expect(() => relayBy({ '': stream })).toThrow(refusal('Outbox/Relay: streamsByTopic'));
-      stack.node.tryRemoveChild('Relay');
-      expect(() => relayBy({ a: streamOf('Large', 9), b: stream }, { maxRecordSize: Size.mebibytes(8) })).toThrow(
-        refusal('Outbox/Relay: maxRecordSize'),
-      );
+    test.each<[string, (stream: UniformStream) => void, string]>([
+      ['an empty streamsByTopic', () => relayBy({}), 'streamsByTopic'],
+      ['the props stream and streamsByTopic together', (stream) => relayBy({ a: stream }, { stream }), 'stream'],
+      ['neither a stream nor streamsByTopic', () => relayOf({ stream: undefined }), 'stream'],
+      ['an empty topic', (stream) => relayBy({ '': stream }), 'streamsByTopic'],
+      [
+        'a maximum record size above the limit of one stream',
+        (stream) => relayBy({ a: streamOf('Large', 9), b: stream }, { maxRecordSize: Size.mebibytes(8) }),
+        'maxRecordSize',
+      ],
+    ])('rejects %s', (_, build, field) => {
+      const refusal = { code: 'INVALID_ARGUMENT', field: `Outbox/Relay: ${field}` };
+      expect(() => build(streamOf('One'))).toThrow(expect.objectContaining(refusal));
     });
 
     test('rejects the same stream for two topics, because consumers would treat rows of one topic as duplicates of rows of the other topic', () => {

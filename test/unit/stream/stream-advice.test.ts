@@ -1,6 +1,6 @@
 import { App, Lazy, Stack } from 'aws-cdk-lib';
-import { Annotations, Match } from 'aws-cdk-lib/assertions';
 import { type ExpectedStreamTraffic, UniformStream } from '../../../lib';
+import { warningsOf } from '../../support/minimal-constructs';
 
 const expectedTraffic: ExpectedStreamTraffic = { recordsPerSecond: 5_000, bytesPerSecond: 2_000_000 };
 
@@ -9,14 +9,10 @@ describe('UniformStream with expected traffic', () => {
   beforeEach(() => {
     stack = new Stack(new App(), 'EvenShards');
   });
-  const warnings = () =>
-    Annotations.fromStack(stack)
-      .findWarning('*', Match.anyValue())
-      .map(({ entry }) => entry.data);
 
   test('warns if the stream has too few shards, with the warning id and the shard count to set', () => {
     new UniformStream(stack, 'Events', { shardCount: 6, expectedTraffic });
-    expect(warnings()).toEqual([
+    expect(warningsOf(stack)).toEqual([
       '6 shard(s) are too few for the expected traffic: set shardCount to 7 (the rule "records written" needs this count) ' +
         '[ack: cdk-even-shards:UniformStream.tooFewShards]',
     ]);
@@ -24,7 +20,7 @@ describe('UniformStream with expected traffic', () => {
 
   test('warns with two shard counts: with and without balanced explicit hash keys', () => {
     new UniformStream(stack, 'Events', { shardCount: 6, expectedTraffic: { ...expectedTraffic, keys: 100 } });
-    expect(warnings()).toEqual([
+    expect(warningsOf(stack)).toEqual([
       expect.stringContaining(
         'set shardCount to 14 (or to 7, if every partition key has a balanced explicit hash key)',
       ),
@@ -36,7 +32,7 @@ describe('UniformStream with expected traffic', () => {
       shardCount: 100,
       expectedTraffic: { ...expectedTraffic, hottestKeyShare: 0.3 },
     });
-    expect(warnings()).toEqual([
+    expect(warningsOf(stack)).toEqual([
       expect.stringMatching(/^no shard count fixes this: one key takes 150% of a shard.* \[ack: .*notFixedByShards\]$/),
     ]);
   });
@@ -47,6 +43,6 @@ describe('UniformStream with expected traffic', () => {
     ['a shard count that is a token', { shardCount: Lazy.number({ produce: () => 1 }), expectedTraffic }],
   ])('does not warn with %s', (_, props) => {
     new UniformStream(stack, 'Events', props);
-    expect(warnings()).toEqual([]);
+    expect(warningsOf(stack)).toEqual([]);
   });
 });

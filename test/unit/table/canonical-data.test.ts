@@ -1,9 +1,9 @@
 import { App, Stack } from 'aws-cdk-lib';
-import { Annotations, Match, Template } from 'aws-cdk-lib/assertions';
+import { Template } from 'aws-cdk-lib/assertions';
 import { AttributeType, ProjectionType } from 'aws-cdk-lib/aws-dynamodb';
-import * as lambda from 'aws-cdk-lib/aws-lambda';
 import * as fc from 'fast-check';
 import { FanOutQueryFunction, KeyLayout, ShardCounts, ShardedIndex, ShardedTable } from '../../../lib';
+import { plainFunction, warningsOf } from '../../support/minimal-constructs';
 
 /** The maps and lists of a declaration. Their order has no meaning. */
 interface Arrangement {
@@ -58,9 +58,7 @@ function outcomeOf(first: Declaration, second: Arrangement): string {
     return JSON.stringify({
       template: Template.fromStack(stack).toJSON(),
       configs: indexes.map((index) => JSON.stringify(stack.resolve(index.toConfigJson()))),
-      warnings: Annotations.fromStack(stack)
-        .findWarning('*', Match.anyValue())
-        .map(({ entry }) => entry.data),
+      warnings: warningsOf(stack),
     });
   } catch (error) {
     return `refused: ${error}`;
@@ -161,11 +159,7 @@ describe('canonical data', () => {
         valueAttribute: { name: 'status', type: AttributeType.STRING },
         shardCounts: ShardCounts.byValue(byValue, 1),
       });
-    const bound = new lambda.Function(stack, 'Bound', {
-      runtime: lambda.Runtime.NODEJS_22_X,
-      handler: 'index.handler',
-      code: lambda.Code.fromInline('exports.handler = async () => {}'),
-    });
+    const bound = plainFunction(stack, 'Bound');
     imported({ failed: 2, succeeded: 5 }).bindWriter(bound);
 
     expect(() => imported({ succeeded: 5, failed: 2 }).bindReader(bound)).not.toThrow();

@@ -2,10 +2,10 @@ import { App, Duration, Stack } from 'aws-cdk-lib';
 import { Match, Template } from 'aws-cdk-lib/assertions';
 import { TableV2 } from 'aws-cdk-lib/aws-dynamodb';
 import * as ec2 from 'aws-cdk-lib/aws-ec2';
-import * as lambda from 'aws-cdk-lib/aws-lambda';
 import { DaxCluster, type DaxClusterProps } from '../../../lib';
 import { InvalidArgumentError } from '../../../lib/core/kernel/errors';
 import { invoiceTable } from '../../support/fakes/invoice-table';
+import { plainFunction } from '../../support/minimal-constructs';
 
 describe('DaxCluster', () => {
   let stack: Stack;
@@ -75,17 +75,11 @@ describe('DaxCluster', () => {
     });
   });
 
-  const reader = (inNetwork = true) =>
-    new lambda.Function(stack, 'Reader', {
-      runtime: lambda.Runtime.NODEJS_22_X,
-      handler: 'index.handler',
-      code: lambda.Code.fromInline('exports.handler = async () => {}'),
-      ...(inNetwork && { vpc }),
-    });
+  const reader = (props: object) => plainFunction(stack, 'Reader', props);
 
   test('bindReader opens the port for the function, and passes the endpoint to the function', () => {
     const cache = cluster({ tables: [invoices()] });
-    cache.bindReader(reader());
+    cache.bindReader(reader({ vpc }));
     const template = Template.fromStack(stack);
     template.hasResourceProperties('AWS::Lambda::Function', {
       Environment: { Variables: { DAX_ENDPOINT: stack.resolve(cache.endpoint) } },
@@ -108,7 +102,7 @@ describe('DaxCluster', () => {
     ],
     [
       'a function outside of the network',
-      () => cluster({ tables: [invoices()] }).bindReader(reader(false)),
+      () => cluster({ tables: [invoices()] }).bindReader(reader({})),
       'bindReader must be a function with a vpc',
     ],
   ])('rejects %s', (_, act, message) => {

@@ -10,7 +10,14 @@ import {
   ContributorInsightsMode,
   TableV2,
 } from 'aws-cdk-lib/aws-dynamodb';
-import { KeyLayout, ShardCounts, type ShardedIndexOptions, ShardedTable, ShardingStrategy } from '../../../lib';
+import {
+  KeyLayout,
+  ShardCounts,
+  type ShardedIndexOptions,
+  ShardedTable,
+  type ShardedTableProps,
+  ShardingStrategy,
+} from '../../../lib';
 import { InvalidShardCountError } from '../../../lib/core/kernel/errors';
 import {
   InvalidIndexConfigError,
@@ -43,19 +50,27 @@ describe('ShardedTable', () => {
     expect(different.map((key) => key.toLowerCase()).sort()).toEqual(listed.sort());
   });
 
-  test('point-in-time recovery and Contributor Insights can be switched off', () => {
+  test.each<[string, Partial<ShardedTableProps>]>([
+    [
+      'the props',
+      {
+        pointInTimeRecoverySpecification: { pointInTimeRecoveryEnabled: false },
+        contributorInsightsSpecification: { enabled: false },
+      },
+    ],
+    ['the deprecated props', { pointInTimeRecovery: false, contributorInsights: false }],
+  ])('has no point-in-time recovery and no Contributor Insights if %s switch them off', (_, props) => {
+    process.env.JSII_DEPRECATED ??= 'warn';
+    const deprecations = jest.replaceProperty(process.env, 'JSII_DEPRECATED', 'quiet');
     const other = new Stack(new App(), 'Other');
-    new ShardedTable(other, 'Jobs', {
-      partitionKey: string('jobId'),
-      pointInTimeRecoverySpecification: { pointInTimeRecoveryEnabled: false },
-      contributorInsightsSpecification: { enabled: false },
-    });
+    new ShardedTable(other, 'Jobs', { partitionKey: string('jobId'), ...props });
+    deprecations.restore();
 
     Template.fromStack(other).hasResourceProperties('AWS::DynamoDB::GlobalTable', {
       Replicas: [
         {
           PointInTimeRecoverySpecification: { PointInTimeRecoveryEnabled: false },
-          ContributorInsightsSpecification: { Enabled: false },
+          ContributorInsightsSpecification: { Enabled: false, Mode: Match.absent() },
         },
       ],
     });
@@ -190,30 +205,6 @@ describe('ShardedTable', () => {
     expect(ours).toEqual(expect.arrayContaining(taken.filter((property) => !key.includes(property))));
   });
 
-  test('accepts the deprecated props pointInTimeRecovery and contributorInsights', () => {
-    process.env.JSII_DEPRECATED ??= 'warn';
-    const deprecations = jest.replaceProperty(process.env, 'JSII_DEPRECATED', 'quiet');
-    try {
-      const other = new Stack(new App(), 'Other');
-      new ShardedTable(other, 'Jobs', {
-        partitionKey: string('jobId'),
-        pointInTimeRecovery: false,
-        contributorInsights: false,
-      });
-
-      Template.fromStack(other).hasResourceProperties('AWS::DynamoDB::GlobalTable', {
-        Replicas: [
-          {
-            PointInTimeRecoverySpecification: { PointInTimeRecoveryEnabled: false },
-            ContributorInsightsSpecification: { Enabled: false, Mode: Match.absent() },
-          },
-        ],
-      });
-    } finally {
-      deprecations.restore();
-    }
-  });
-
   describe('addShardedIndex', () => {
     function expectIndex(keySchema: string[], ...attributes: string[]): void {
       Template.fromStack(stack).hasResourceProperties('AWS::DynamoDB::GlobalTable', {
@@ -265,17 +256,12 @@ describe('ShardedTable', () => {
     test('lets two indexes with the same sharding share a shard attribute', () => {
       const alike = { valueAttribute: string('status'), shardAttribute: 'statusShard', shardCounts };
       table.addShardedIndex({ indexName: 'byCreation', sortKey: string('createdAt'), ...alike });
-      table.addShardedIndex({ indexName: 'byUpdate', sortKey: string('updatedAt'), ...alike });
+      // One of the indexes states the default shard format.
+      table.addShardedIndex({ indexName: 'byUpdate', sortKey: string('updatedAt'), ...alike, firstShard: 0 });
 
       Template.fromStack(stack).hasResourceProperties('AWS::DynamoDB::GlobalTable', {
         GlobalSecondaryIndexes: [{ IndexName: 'byCreation' }, { IndexName: 'byUpdate' }],
       });
-    });
-
-    test('lets two indexes share a shard attribute even if only one of them states the default shard format', () => {
-      const alike = { valueAttribute: string('status'), shardAttribute: 'statusShard', shardCounts };
-      table.addShardedIndex({ indexName: 'byCreation', ...alike });
-      expect(() => table.addShardedIndex({ indexName: 'byUpdate', ...alike, firstShard: 0 })).not.toThrow();
     });
 
     test.each(['ab', 'a'.repeat(256), 'by/status', 'byStätus'])('rejects the index name "%s"', (indexName) => {
@@ -289,6 +275,8 @@ describe('ShardedTable', () => {
 
     const status = string('status');
     const createdAt = string('createdAt');
+    const adding = (options: Partial<ShardedIndexOptions>) => () =>
+      table.addShardedIndex({ indexName: 'byStatus', valueAttribute: status, shardCounts, ...options });
     test.each<[string, Partial<ShardedIndexOptions>, string]>([
       [
         'the strategy PRODUCT_OF_CODE_POINTS, which is for imported Keyspaces tables only',
@@ -373,14 +361,7 @@ describe('ShardedTable', () => {
       ],
     ])('rejects %s', (_, props, message) => {
       table.addShardedIndex({ indexName: 'other', valueAttribute: status, shardCounts });
-      const add = () =>
-        table.addShardedIndex({
-          indexName: 'byStatus',
-          valueAttribute: status,
-          sortKey: createdAt,
-          shardCounts,
-          ...props,
-        });
+      const add = adding({ sortKey: createdAt, ...props });
 
       expect(add).toThrow(InvalidIndexConfigError);
       expect(add).toThrow(`EvenShards/Jobs: ${message.startsWith('.') ? 'a'.repeat(255) : ''}${message}`);
@@ -392,14 +373,7 @@ describe('ShardedTable', () => {
       ['tie-breaker', { tieBreakers: [string('jobId'), number('otherShard')] }, 'tieBreakers'],
     ])('rejects a %s that is the shard attribute of another index', (_, props, property) => {
       table.addShardedIndex({ indexName: 'other', valueAttribute: status, shardCounts });
-      const add = () =>
-        table.addShardedIndex({
-          indexName: 'byStatus',
-          valueAttribute: status,
-          sortKey: createdAt,
-          shardCounts,
-          ...props,
-        });
+      const add = adding({ sortKey: createdAt, ...props });
 
       expect(add).toThrow(InvalidIndexConfigError);
       expect(add).toThrow(
@@ -421,15 +395,7 @@ describe('ShardedTable', () => {
       ],
     ])('rejects a shard attribute that is the %s of another index', (_, addOther) => {
       addOther(number('createdAt'));
-      const add = () =>
-        table.addShardedIndex({
-          indexName: 'byStatus',
-          valueAttribute: status,
-          shardAttribute: 'createdAt',
-          shardCounts,
-        });
-
-      expect(add).toThrow(
+      expect(adding({ shardAttribute: 'createdAt' })).toThrow(
         'EvenShards/Jobs: byStatus.shardAttribute must be an attribute that is not part of the key of the table or of an index, got "createdAt"',
       );
     });
@@ -437,12 +403,7 @@ describe('ShardedTable', () => {
     test.each(['failed', '07', 'NaN', 'Infinity'])(
       'rejects a count for the value "%s" of a number attribute, because the value is not a finite number',
       (value) => {
-        const add = () =>
-          table.addShardedIndex({
-            indexName: 'byStatus',
-            valueAttribute: number('status'),
-            shardCounts: ShardCounts.byValue({ [value]: 2 }, 1),
-          });
+        const add = adding({ valueAttribute: number('status'), shardCounts: ShardCounts.byValue({ [value]: 2 }, 1) });
 
         expect(add).toThrow(InvalidIndexValueError);
         expect(add).toThrow(
@@ -452,10 +413,10 @@ describe('ShardedTable', () => {
     );
 
     test.each([undefined, null, 8, {}])('rejects %j instead of shard counts', (given) => {
-      const add = () => table.addShardedIndex({ indexName: 'byTime', shardCounts: given as never });
+      const add = adding({ shardCounts: given as never });
 
       expect(add).toThrow(InvalidShardCountError);
-      expect(add).toThrow('EvenShards/Jobs: byTime.shardCounts must be shard counts, such as ShardCounts.uniform(8)');
+      expect(add).toThrow('EvenShards/Jobs: byStatus.shardCounts must be shard counts, such as ShardCounts.uniform(8)');
     });
 
     test('does not create a table of counts for an index that it rejects', () => {

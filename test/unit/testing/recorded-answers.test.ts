@@ -1,7 +1,3 @@
-import { deliveryOf } from '../../../bin/local/event-sources/batch-answer';
-import { EventSourceWorker, type WorkerSettings } from '../../../bin/local/event-sources/event-source-worker';
-import type { InvocationResult } from '../../../bin/local/functions/function-process';
-import type { KinesisRecord } from '../../../bin/stream-shards/shard-reader';
 import { FakeCloudWatch, FakeKinesis, VirtualClock } from '../../../lib/testing';
 import { conditionHolds } from '../../support/fakes/condition';
 import { FakeIndex } from '../../support/fakes/fake-index';
@@ -118,6 +114,7 @@ describe('FakeKinesis in tests that kinesalite also has', () => {
 
   // test/splitShard.js.
   test.each([
+    [0, 0n, 'InvalidArgumentException'],
     [0, 1n, 'InvalidArgumentException'],
     [0, THIRD - 1n, 'InvalidArgumentException'],
     [2, 999999999999999999999999999999999999999n, 'InvalidArgumentException'],
@@ -192,100 +189,6 @@ describe('FakeKinesis in tests that kinesalite also has', () => {
       name: 'InvalidArgumentException',
       message: 'NextToken and StreamName cannot be provided together.',
     });
-  });
-});
-
-/** The tests of LocalStack, whose snapshots are responses of AWS: tests/aws/services/lambda_/event_source_mapping. */
-describe('the event source of Lambda', () => {
-  /** The batches that the function receives, each as text, and the discarded records. */
-  async function delivered(
-    records: readonly (string | KinesisRecord)[],
-    settings: Partial<WorkerSettings>,
-    answer: (batch: readonly string[]) => InvocationResult,
-  ) {
-    const clock = new VirtualClock();
-    const [batches, discarded]: [string[], string[]] = [[], []];
-    const worker = new EventSourceWorker(
-      'shardId-000000000000',
-      {
-        ...{ clock, timeOfDay: () => clock.now(), batchSize: 10, windowMs: 1_000, bisects: false, ...settings },
-        async deliver({ records: batch }) {
-          const numbers = batch.map(({ SequenceNumber }) => SequenceNumber!);
-          batches.push(numbers.join(' '));
-          return deliveryOf(answer(numbers), numbers, true);
-        },
-        onDiscard: ({ records: batch }) => discarded.push(...batch.map(({ SequenceNumber }) => SequenceNumber!)),
-        onProblem: () => {},
-      },
-      new AbortController().signal,
-    );
-    for (const record of records) worker.add(typeof record === 'string' ? recordOf(record, 0) : record);
-    worker.close();
-    await clock.runUntil(worker.deliver());
-    return { batches, discarded };
-  }
-  const recordOf = (SequenceNumber: string, atMs: number): KinesisRecord => ({
-    ...{ SequenceNumber, PartitionKey: 'test', Data: Buffer.from('hello') },
-    ApproximateArrivalTimestamp: new Date(atMs),
-  });
-  const failing = (): InvocationResult => ({
-    payload: JSON.stringify({ errorType: 'ZeroDivisionError' }),
-    functionError: 'Unhandled',
-  });
-
-  // test_kinesis_report_batch_item_failures: after a batch of three records, approximateInvokeCount of the batch with
-  // one record is 4. The snapshot for a DynamoDB stream is the same.
-  test('sends a record that a batch response reports as failed again: alone, and with the full number of attempts', async () => {
-    const reportFive = (batch: readonly string[]) => ({
-      payload: JSON.stringify({
-        batchItemFailures: batch.filter((number) => number === '5').map((itemIdentifier) => ({ itemIdentifier })),
-      }),
-    });
-    const end = await delivered(['0', '1', '2', '3', '4', '5'], { batchSize: 3, retries: 3 }, reportFive);
-    expect(end).toEqual({ batches: ['0 1 2', '3 4 5', '5', '5', '5', '5'], discarded: ['5'] });
-  });
-
-  // test_kinesis_report_batch_item_success_scenarios.
-  test.each([[''], [[]], [null], [{}], [{ batchItemFailures: [] }], [{ batchItemFailures: null }]])(
-    'treats the response %j as a success',
-    async (answer) => {
-      const end = await delivered(['1'], { retries: 2 }, () => ({ payload: JSON.stringify(answer) }));
-      expect(end).toEqual({ batches: ['1'], discarded: [] });
-    },
-  );
-
-  // test_kinesis_report_batch_item_failure_scenarios.
-  test.each([
-    [{ itemIdentifier: 123 }],
-    [{ itemIdentifier: '' }],
-    [{ itemIdentifier: null }],
-    [{ foo: 123 }],
-    [{ foo: null }],
-  ])(
-    'treats an invalid report of %j as a failed batch, and sends the batch three times with two retries',
-    async (failure) => {
-      const answer = { payload: JSON.stringify({ batchItemFailures: [failure] }) };
-      const end = await delivered(['1'], { retries: 2 }, () => answer);
-      expect(end).toEqual({ batches: ['1', '1', '1'], discarded: ['1'] });
-    },
-  );
-
-  // test_kinesis_report_batch_item_failure_scenarios, and
-  // test_kinesis_event_source_mapping_with_on_failure_destination_config.
-  test.each([
-    [1, 2],
-    [2, 3],
-  ])('after errors, with %i retries, sends a batch %i times', async (retries, times) => {
-    const end = await delivered(['1'], { retries }, failing);
-    expect(end).toEqual({ batches: Array(times).fill('1'), discarded: ['1'] });
-  });
-
-  // test_kinesis_maximum_record_age_exceeded, test_kinesis_maximum_record_age_exceeded_discard_records.
-  test('discards a record above the maximum age, and sends the records after it even with 0 retries', async () => {
-    const records = [recordOf('old', -80_000), ...['1', '2', '3', '4', '5'].map((number) => recordOf(number, 0))];
-    const settings = { retries: 0, maxAgeMs: 60_000 };
-    const end = await delivered(records, settings, () => ({ payload: 'null' }));
-    expect(end).toEqual({ batches: ['1 2 3 4 5'], discarded: ['old'] });
   });
 });
 

@@ -4,7 +4,6 @@ import { AttributeType, TableEncryptionV2, TableV2 } from 'aws-cdk-lib/aws-dynam
 import { Role } from 'aws-cdk-lib/aws-iam';
 import { Stream } from 'aws-cdk-lib/aws-kinesis';
 import { Key } from 'aws-cdk-lib/aws-kms';
-import { Code, Function as LambdaFunction, Runtime } from 'aws-cdk-lib/aws-lambda';
 import { DatabaseProxy } from 'aws-cdk-lib/aws-rds';
 import {
   FanOutQueryFunction,
@@ -21,6 +20,7 @@ import {
 } from '../../../lib';
 import { HOME } from '../../support/borders/borders';
 import { databases } from '../../support/borders/pairs';
+import { plainFunction } from '../../support/minimal-constructs';
 
 describe('constructs in different stacks, accounts and Regions', () => {
   const home = { account: '111111111111', region: 'eu-west-1' };
@@ -208,11 +208,7 @@ describe('constructs in different stacks, accounts and Regions', () => {
   test('bindWriter fails synthesis if the configuration is too long for the environment of the function', () => {
     const table = new ShardedTable(stack, 'Jobs', { partitionKey: string('jobId') });
     const counts = Object.fromEntries(Array.from({ length: 100 }, (_, each) => [`status-number-${each}`, each + 2]));
-    const bound = new LambdaFunction(stack, 'Writer', {
-      runtime: Runtime.NODEJS_22_X,
-      handler: 'index.handler',
-      code: Code.fromInline('exports.handler = async () => {}'),
-    });
+    const bound = plainFunction(stack, 'Writer');
     const shardCounts = ShardCounts.byValue(counts, 1);
     table.addShardedIndex({ indexName: 'byStatus', valueAttribute: string('status'), shardCounts }).bindWriter(bound);
 

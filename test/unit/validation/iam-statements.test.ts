@@ -39,6 +39,7 @@ import {
 } from '../../../lib';
 import { invoiceTable } from '../../support/fakes/invoice-table';
 import PERMISSIONS from '../../support/iam-statements.json';
+import { plainFunction } from '../../support/minimal-constructs';
 import { permissionsOf } from './permissions-of';
 
 const ACCOUNT = { account: '111111111111', region: 'eu-west-1' };
@@ -107,13 +108,7 @@ function consumerOf(stack: Stack, encryption?: TableEncryptionV2): OrderedStream
   });
 }
 
-const functionOf = (stack: Stack, id: string) =>
-  new lambda.Function(stack, id, {
-    runtime: lambda.Runtime.NODEJS_22_X,
-    handler: 'index.handler',
-    code: lambda.Code.fromInline('exports.handler = async () => {};'),
-    role: callerOf(stack, `${id}Role`),
-  });
+const functionOf = (stack: Stack, id: string) => plainFunction(stack, id, { role: callerOf(stack, `${id}Role`) });
 const ordersOf = (stack: Stack, encryption?: TableEncryptionV2) =>
   new KeyShardedTable(stack, 'Orders', {
     partitionKey: { name: 'day', type: AttributeType.STRING },
@@ -226,14 +221,7 @@ const STACKS: Record<string, (stack: Stack) => unknown> = {
   'a function bound to a cluster of DAX': (stack) => {
     const { vpc } = networkOf(stack);
     const cluster = new DaxCluster(stack, 'Cache', { vpc, indexes: [jobsOf(stack).index] });
-    const reader = new lambda.Function(stack, 'bindReader', {
-      runtime: lambda.Runtime.NODEJS_22_X,
-      handler: 'index.handler',
-      code: lambda.Code.fromInline('exports.handler = async () => {};'),
-      role: callerOf(stack, 'bindReaderRole'),
-      vpc,
-    });
-    cluster.bindReader(reader);
+    cluster.bindReader(plainFunction(stack, 'bindReader', { role: callerOf(stack, 'bindReaderRole'), vpc }));
   },
   'a cluster of DAX for an encrypted table': (stack) =>
     new DaxCluster(stack, 'Cache', {

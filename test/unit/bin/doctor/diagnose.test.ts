@@ -164,87 +164,37 @@ describe('doctor on throttled requests', () => {
   const PROVISIONED = { provisioned: 500 };
   const MAXIMUM = { maximum: 500 };
 
-  test.each<['table' | 'index', 'writes' | 'reads', ThrottleCause, object, string, RegExp]>([
-    ['index', 'writes', 'keyRange', {}, 'tooFewShards', /increase the count to ShardCounts\.uniform\(8\)/],
-    [
-      'index',
-      'writes',
-      'provisioned',
-      PROVISIONED,
-      'provisionedCapacity',
-      /set writeCapacity of addShardedIndex to Capacity\.autoscaled\(\{ maxCapacity: 1000 \}\)/,
-    ],
-    [
-      'index',
-      'writes',
-      'onDemandMaximum',
-      MAXIMUM,
-      'onDemandMaximum',
-      /set maxWriteRequestUnits of addShardedIndex to 1000/,
-    ],
-    ['index', 'writes', 'accountLimit', {}, 'accountLimit', /quota L-AB614373/],
-    [
-      'index',
-      'reads',
-      'keyRange',
-      {},
-      'hotReads',
-      /smaller limit for pages, or cache the responses.*each small page reads every shard/,
-    ],
-    [
-      'index',
-      'reads',
-      'provisioned',
-      PROVISIONED,
-      'provisionedCapacity',
-      /set readCapacity of addShardedIndex.*each page reads 4 shards/,
-    ],
-    [
-      'index',
-      'reads',
-      'onDemandMaximum',
-      MAXIMUM,
-      'onDemandMaximum',
-      /set maxReadRequestUnits of addShardedIndex.*each page reads 4 shards/,
-    ],
-    ['index', 'reads', 'accountLimit', {}, 'accountLimit', /quota L-CF0CBE56.*each page reads 4 shards/],
-    ['table', 'writes', 'keyRange', {}, 'hotPartition', /the shards of an index do not help its table/],
+  test.each<['table' | 'index', 'writes' | 'reads', ThrottleCause, RegExp, string?]>([
+    ['index', 'writes', 'keyRange', /increase the count to ShardCounts\.uniform\(8\)/, 'tooFewShards'],
+    ['index', 'writes', 'provisioned', /set writeCapacity of addShardedIndex to .*\(\{ maxCapacity: 1000 \}\)/],
+    ['index', 'writes', 'onDemandMaximum', /set maxWriteRequestUnits of addShardedIndex to 1000/],
+    ['index', 'writes', 'accountLimit', /quota L-AB614373/],
+    ['index', 'reads', 'keyRange', /smaller limit for pages, or cache.*each small page reads every shard/, 'hotReads'],
+    ['index', 'reads', 'provisioned', /set readCapacity of addShardedIndex.*each page reads 4 shards/],
+    ['index', 'reads', 'onDemandMaximum', /set maxReadRequestUnits of addShardedIndex.*each page reads 4 shards/],
+    ['index', 'reads', 'accountLimit', /quota L-CF0CBE56.*each page reads 4 shards/],
+    ['table', 'writes', 'keyRange', /the shards of an index do not help its table/, 'hotPartition'],
     [
       'table',
       'writes',
       'provisioned',
-      PROVISIONED,
-      'provisionedCapacity',
-      /Billing\.provisioned\(\{ writeCapacity: Capacity\.autoscaled\(\{ maxCapacity: 1000 \}\), \.\.\. \}\)/,
+      /Billing\.provisioned\(\{ writeCapacity: .*\(\{ maxCapacity: 1000 \}\), \.\.\. \}\)/,
     ],
-    [
-      'table',
-      'writes',
-      'onDemandMaximum',
-      MAXIMUM,
-      'onDemandMaximum',
-      /Billing\.onDemand\(\{ maxWriteRequestUnits: 1000 \}\)/,
-    ],
-    ['table', 'writes', 'accountLimit', {}, 'accountLimit', /quota L-AB614373/],
-    ['table', 'reads', 'keyRange', {}, 'hotReads', /read without consistentRead, or cache the responses/],
-    ['table', 'reads', 'provisioned', PROVISIONED, 'provisionedCapacity', /Billing\.provisioned\(\{ readCapacity:/],
-    [
-      'table',
-      'reads',
-      'onDemandMaximum',
-      MAXIMUM,
-      'onDemandMaximum',
-      /Billing\.onDemand\(\{ maxReadRequestUnits: 1000 \}\)/,
-    ],
-    ['table', 'reads', 'accountLimit', {}, 'accountLimit', /quota L-CF0CBE56/],
+    ['table', 'writes', 'onDemandMaximum', /Billing\.onDemand\(\{ maxWriteRequestUnits: 1000 \}\)/],
+    ['table', 'writes', 'accountLimit', /quota L-AB614373/],
+    ['table', 'reads', 'keyRange', /read without consistentRead, or cache the responses/, 'hotReads'],
+    ['table', 'reads', 'provisioned', /Billing\.provisioned\(\{ readCapacity:/],
+    ['table', 'reads', 'onDemandMaximum', /Billing\.onDemand\(\{ maxReadRequestUnits: 1000 \}\)/],
+    ['table', 'reads', 'accountLimit', /quota L-CF0CBE56/],
   ])(
-    'throttling of %s, %s, by the cause %s – advises the change that fixes this cause',
-    (kind, direction, cause, limits, id, advice) => {
+    '%s, throttled %s, cause %s – advises the change that fixes this cause',
+    (kind, direction, cause, advice, id: string = cause) => {
+      const limits = { provisioned: PROVISIONED, onDemandMaximum: MAXIMUM, keyRange: {}, accountLimit: {} }[cause];
       const load = { throughput: throughput({ [direction]: throttledBy({ [cause]: 7 }, limits) }) };
       const [diagnosis, ...more] = found(kind === 'index' ? { indexes: [index(load)] } : { unsharded: [ownKey(load)] });
       expect(more).toEqual([]);
       expect(diagnosis).toMatchObject({
-        id,
+        id: id === 'provisioned' ? 'provisionedCapacity' : id,
         weight: 'refused',
         throttling: { operation: direction.slice(0, -1), cause, events: 7 },
       });

@@ -232,29 +232,6 @@ describe('deliverMessages of a FIFO queue', () => {
 describe('deliverMessages', () => {
   const failures = (names: string[]) => ({ batchItemFailures: names.map((itemIdentifier) => ({ itemIdentifier })) });
 
-  test('reports a failed message and later messages of its key as failed, and does not send the later messages', async () => {
-    const { clock, kinesis, producer } = setUp({ a2: 'throttled' });
-    const names = ['a1', 'a2', 'b1', 'a3', 'b2', 'a4'];
-    const response = await clock.runUntil(deliverMessages(producer, names.map(message), new FailureTally()));
-    expect(response).toEqual(failures(['a2', 'a3', 'a4']));
-    expect(kinesis.dataOf('a')).toEqual(['a1']);
-    expect(kinesis.dataOf('b')).toEqual(['b1', 'b2']);
-  });
-
-  test('does not send later messages with a key of an unreadable message, or with a key of a message that it did not send', async () => {
-    const { clock, kinesis, producer } = setUp();
-    const messages = [
-      { ...message('A1'), orderingKeys: ['group', 'a'] },
-      { ...message('a2'), orderingKeys: ['other group', 'a'] },
-      { ...message('b1'), orderingKeys: ['other group', 'b'] },
-      { ...message('c1'), orderingKeys: ['third group', 'c'] },
-    ];
-    expect(await clock.runUntil(deliverMessages(producer, messages, new FailureTally()))).toEqual(
-      failures(['A1', 'a2', 'b1']),
-    );
-    expect(kinesis.allData()).toEqual(['c1']);
-  });
-
   test('reports a message that exceeds the size limit because of its sequence number, and reports the later messages of its key', async () => {
     const clock = new VirtualClock();
     const kinesis = new FakeKinesis({ clock });

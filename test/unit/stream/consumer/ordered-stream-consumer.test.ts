@@ -13,14 +13,12 @@ import { type CfnStream, type IStream, Stream, StreamConsumer } from 'aws-cdk-li
 import { Key } from 'aws-cdk-lib/aws-kms';
 import {
   CfnEventSourceMapping,
-  Code,
   EventSourceMapping,
   type EventSourceMappingProps,
   FilterCriteria,
   FilterRule,
   type IEventSourceDlq,
-  Function as LambdaFunction,
-  Runtime,
+  type Function as LambdaFunction,
   StartingPosition,
 } from 'aws-cdk-lib/aws-lambda';
 import {
@@ -38,14 +36,11 @@ import { Bucket } from 'aws-cdk-lib/aws-s3';
 import { Topic } from 'aws-cdk-lib/aws-sns';
 import { Queue } from 'aws-cdk-lib/aws-sqs';
 import { OrderedStreamConsumer, type OrderedStreamConsumerProps, UniformStream } from '../../../../lib';
+import { plainFunction, warningsOf } from '../../../support/minimal-constructs';
 
 function consumer(props: (stack: Stack) => Partial<OrderedStreamConsumerProps> = () => ({})) {
   const stack = new Stack(new App(), 'Test', { env: { account: '111111111111', region: 'us-east-1' } });
-  const handler = new LambdaFunction(stack, 'Function', {
-    runtime: Runtime.NODEJS_24_X,
-    handler: 'index.handler',
-    code: Code.fromInline('exports.handler = () => {};'),
-  });
+  const handler = plainFunction(stack, 'Function');
   const construct = new OrderedStreamConsumer(stack, 'Consumer', {
     handler,
     stream: new Stream(stack, 'Stream'),
@@ -55,14 +50,24 @@ function consumer(props: (stack: Stack) => Partial<OrderedStreamConsumerProps> =
   return { construct, stack, template: () => Template.fromStack(stack) };
 }
 
+const otherStack = ({ node, account, region }: Stack) =>
+  new Stack(node.root as App, 'Other', { env: { account, region } });
+
+/** The settings of a mapping that skips no record. */
+const LOSSLESS = {
+  FunctionResponseTypes: ['ReportBatchItemFailures'],
+  BisectBatchOnFunctionError: false,
+  MaximumRetryAttempts: Match.absent(),
+  MaximumRecordAgeInSeconds: Match.absent(),
+};
+const mappingOf = (stack: Stack) =>
+  stack.node.findAll().find((each) => each instanceof CfnEventSourceMapping) as CfnEventSourceMapping;
+
 test('the event source mapping has no setting that lets Lambda skip a record', () => {
   const { template } = consumer();
   template().hasResourceProperties('AWS::Lambda::EventSourceMapping', {
+    ...LOSSLESS,
     StartingPosition: 'TRIM_HORIZON',
-    FunctionResponseTypes: ['ReportBatchItemFailures'],
-    BisectBatchOnFunctionError: false,
-    MaximumRetryAttempts: Match.absent(),
-    MaximumRecordAgeInSeconds: Match.absent(),
     DestinationConfig: Match.absent(),
     FilterCriteria: Match.absent(),
   });
@@ -158,9 +163,7 @@ describe('an OrderedStreamConsumer with enhanced fan-out', () => {
     found.resourceCountIs('AWS::Lambda::EventSourceMapping', 1);
     found.hasResourceProperties('AWS::Lambda::EventSourceMapping', {
       EventSourceArn: { 'Fn::GetAtt': [Match.stringLikeRegexp('ConsumerFanOut'), 'ConsumerARN'] },
-      FunctionResponseTypes: ['ReportBatchItemFailures'],
-      BisectBatchOnFunctionError: false,
-      MaximumRetryAttempts: Match.absent(),
+      ...LOSSLESS,
     });
     found.hasResourceProperties('AWS::Kinesis::StreamConsumer', {
       StreamARN: { 'Fn::GetAtt': [Match.stringLikeRegexp('Stream'), 'Arn'] },
@@ -192,8 +195,7 @@ describe('synthesis of an event source mapping that can skip records', () => {
     ['FunctionResponseTypes', []],
   ])('fails if an escape hatch sets %s', (property, value) => {
     const { stack, template } = consumer();
-    const [mapping] = stack.node.findAll().filter((each) => each instanceof CfnEventSourceMapping);
-    mapping!.addPropertyOverride(property, value);
+    mappingOf(stack).addPropertyOverride(property, value);
     expect(template).toThrow(new RegExp(`INVALID_ARGUMENT.*${property}`));
   });
 
@@ -210,8 +212,7 @@ describe('synthesis of an event source mapping that can skip records', () => {
 
   test('passes if an escape hatch sets MaximumRetryAttempts to -1, which means no limit', () => {
     const { stack, template } = consumer();
-    const [mapping] = stack.node.findAll().filter((each) => each instanceof CfnEventSourceMapping);
-    mapping!.addPropertyOverride('MaximumRetryAttempts', -1);
+    mappingOf(stack).addPropertyOverride('MaximumRetryAttempts', -1);
     expect(template).not.toThrow();
   });
 });
@@ -227,8 +228,6 @@ describe('a stream whose record size limit allows records that do not fit into a
   };
   const uniformStream = (stack: Stack, kibibytes: number, id = 'Large') =>
     new UniformStream(stack, id, { shardCount: 1, maxRecordSize: Size.kibibytes(kibibytes) });
-  const otherStack = (stack: Stack) =>
-    new Stack(stack.node.root as App, 'Other', { env: { account: stack.account, region: stack.region } });
 
   const STREAMS: Record<string, (stack: Stack, kibibytes: number) => IStream> = {
     'a UniformStream': uniformStream,
@@ -283,7 +282,7 @@ describe('a stream whose record size limit allows records that do not fit into a
   ])('is accepted without a warning if its record size limit is %s', (_, streamOf) => {
     const { stack, template } = consumer((of) => ({ stream: streamOf(of) }));
     expect(template).not.toThrow();
-    expect(Annotations.fromStack(stack).findWarning('*', Match.anyValue())).toEqual([]);
+    expect(warningsOf(stack)).toEqual([]);
   });
 
   test('fails synthesis if an escape hatch removes the onFailure of the mapping', () => {
@@ -291,8 +290,7 @@ describe('a stream whose record size limit allows records that do not fit into a
       stream: uniformStream(of, 10_240),
       onFailure: new SqsDlq(new Queue(of, 'TooLarge')),
     }));
-    const [mapping] = stack.node.findAll().filter((each) => each instanceof CfnEventSourceMapping);
-    mapping!.addPropertyDeletionOverride('DestinationConfig');
+    mappingOf(stack).addPropertyDeletionOverride('DestinationConfig');
     expect(template).toThrow(/INVALID_ARGUMENT.*stream.maxRecordSize/);
   });
 
@@ -359,13 +357,8 @@ describe('onFailure', () => {
       const { template } = consumer((stack) => ({ enhancedFanOut, onFailure: destination(stack) }));
       const found = template();
       found.hasResourceProperties('AWS::Lambda::EventSourceMapping', {
-        DestinationConfig: {
-          OnFailure: { Destination: Match.objectLike({}) },
-        },
-        FunctionResponseTypes: ['ReportBatchItemFailures'],
-        BisectBatchOnFunctionError: false,
-        MaximumRetryAttempts: Match.absent(),
-        MaximumRecordAgeInSeconds: Match.absent(),
+        ...LOSSLESS,
+        DestinationConfig: { OnFailure: { Destination: Match.objectLike({}) } },
       });
       expect(JSON.stringify(found.findResources('AWS::IAM::Policy'))).toContain(action);
     },
@@ -385,30 +378,15 @@ describe('synthesis of another event source mapping with the same function', () 
     'its ARN and the name of an alias': (handler) => `${handler.functionArn}:live`,
   };
 
-  test.each(Object.entries(names))(
-    'fails if the mapping names the function by %s and can skip records',
-    (_, nameOf) => {
-      const { stack, construct, template } = consumer();
-      const eventSourceArn = new Stream(stack, 'Other').streamArn;
-      new CfnEventSourceMapping(stack, 'Mapping', {
-        ...skips,
-        eventSourceArn,
-        functionName: nameOf(construct.handler),
-      });
-      expect(template).toThrow(/INVALID_ARGUMENT.*Mapping.*MaximumRetryAttempts/);
-    },
-  );
-
-  test('fails if the mapping is in another stack and can skip records', () => {
+  test.each(
+    Object.entries(names).flatMap(([name, of]) => [false, true].map((elsewhere) => [name, elsewhere, of] as const)),
+  )('fails if the mapping names the function by %s, in another stack: %p, and can skip records', (...given) => {
+    const [, elsewhere, nameOf] = given;
     const { stack, construct, template } = consumer();
-    const { account, region } = stack;
-    const other = new Stack(stack.node.root as App, 'OtherStack', { env: { account, region } });
-    const eventSourceArn = new Stream(other, 'Other').streamArn;
-    new CfnEventSourceMapping(other, 'Mapping', {
-      ...skips,
-      eventSourceArn,
-      functionName: construct.handler.functionArn,
-    });
+    const owner = elsewhere ? otherStack(stack) : stack;
+    const functionName = nameOf(construct.handler);
+    const eventSourceArn = new Stream(owner, 'OtherStream').streamArn;
+    new CfnEventSourceMapping(owner, 'Mapping', { ...skips, eventSourceArn, functionName });
     expect(template).toThrow(/INVALID_ARGUMENT.*Mapping.*MaximumRetryAttempts/);
   });
 
@@ -442,10 +420,7 @@ describe('the stream of a table', () => {
       StartingPosition: 'TRIM_HORIZON',
       BatchSize: 500,
       ParallelizationFactor: 4,
-      FunctionResponseTypes: ['ReportBatchItemFailures'],
-      BisectBatchOnFunctionError: false,
-      MaximumRetryAttempts: Match.absent(),
-      MaximumRecordAgeInSeconds: Match.absent(),
+      ...LOSSLESS,
       DestinationConfig: Match.absent(),
     });
     expect(JSON.stringify(found.findResources('AWS::IAM::Policy'))).toContain('dynamodb:GetRecords');
@@ -458,7 +433,7 @@ describe('the stream of a table', () => {
 
   test('does not warn of parallel batches, because the changes of an item stay in order', () => {
     const { stack } = ofTable({ parallelizationFactor: 4 });
-    expect(Annotations.fromStack(stack).findWarning('*', Match.anyValue())).toEqual([]);
+    expect(warningsOf(stack)).toEqual([]);
   });
 
   test.each<[string, (stack: Stack) => ITable]>([
@@ -497,8 +472,7 @@ describe('the stream of a table', () => {
   test('fails synthesis if an escape hatch lets Lambda skip changes, and accepts an event filter', () => {
     const withOverride = (property: string, value: unknown) => {
       const { stack, template } = ofTable();
-      const [mapping] = stack.node.findAll().filter((each) => each instanceof CfnEventSourceMapping);
-      mapping!.addPropertyOverride(property, value);
+      mappingOf(stack).addPropertyOverride(property, value);
       return template;
     };
     expect(withOverride('MaximumRetryAttempts', 3)).toThrow(/INVALID_ARGUMENT.*MaximumRetryAttempts/);
@@ -552,11 +526,7 @@ describe('a DynamoDB stream as an additional event source of the function', () =
   test('the consumer does not check queues, and does not check event sources of other functions', () => {
     const { construct, stack, template } = consumer();
     construct.handler.addEventSource(new SqsEventSource(new Queue(stack, 'Queue')));
-    const other = new LambdaFunction(stack, 'Other', {
-      runtime: Runtime.NODEJS_24_X,
-      handler: 'index.handler',
-      code: Code.fromInline('exports.handler = () => {};'),
-    });
+    const other = plainFunction(stack, 'Other');
     const settings = { startingPosition: StartingPosition.LATEST, retryAttempts: 1 };
     other.addEventSource(new KinesisEventSource(new Stream(stack, 'OtherStream'), settings));
     expect(template).not.toThrow();

@@ -50,10 +50,13 @@ describe('OrderedProducerFunction.addFifoQueue', () => {
     });
   });
 
+  const tokenTimeout = Duration.seconds(Lazy.number({ produce: () => 30 }));
+
   test.each([
     ['six times the default timeout', {}, undefined, 360],
     ['six times another timeout', {}, Duration.minutes(15), 5_400],
     ['the given visibility timeout', { visibilityTimeout: Duration.hours(12) }, Duration.minutes(1), 43_200],
+    ['the given one beside a timeout that is a token', { visibilityTimeout: Duration.minutes(3) }, tokenTimeout, 180],
   ])('sets the visibility timeout to %s', (_, props, timeout, seconds) => {
     addQueue(props, timeout);
 
@@ -68,20 +71,20 @@ describe('OrderedProducerFunction.addFifoQueue', () => {
     template.allResourcesProperties('AWS::SQS::Queue', { KmsMasterKeyId: stack.resolve(encryptionKey.keyArn) });
   });
 
-  test('passes maxReceiveCount and contentBasedDeduplication on to the queues', () => {
-    addQueue({ maxReceiveCount: 1_000, contentBasedDeduplication: true });
+  test('passes its options on to the queues and to the event source mapping', () => {
+    addQueue({
+      maxReceiveCount: 1_000,
+      contentBasedDeduplication: true,
+      queueName: 'commands.fifo',
+      maxConcurrency: 2,
+    });
 
-    Template.fromStack(stack).hasResourceProperties('AWS::SQS::Queue', {
+    const template = Template.fromStack(stack);
+    template.hasResourceProperties('AWS::SQS::Queue', {
+      QueueName: 'commands.fifo',
       ContentBasedDeduplication: true,
       RedrivePolicy: Match.objectLike({ maxReceiveCount: 1_000 }),
     });
-  });
-
-  test('passes queueName on to the queue, and maxConcurrency to the event source mapping', () => {
-    addQueue({ queueName: 'commands.fifo', maxConcurrency: 2 });
-
-    const template = Template.fromStack(stack);
-    template.hasResourceProperties('AWS::SQS::Queue', { QueueName: 'commands.fifo', RedrivePolicy: Match.anyValue() });
     template.hasResourceProperties('AWS::Lambda::EventSourceMapping', { ScalingConfig: { MaximumConcurrency: 2 } });
   });
 
@@ -104,17 +107,8 @@ describe('OrderedProducerFunction.addFifoQueue', () => {
     Template.fromStack(stack).allResources('AWS::SQS::Queue', { DeletionPolicy: 'Delete' });
   });
 
-  test('accepts a function timeout that is a token if the caller sets visibilityTimeout', () => {
-    const timeout = Duration.seconds(Lazy.number({ produce: () => 30 }));
-    addQueue({ visibilityTimeout: Duration.minutes(3) }, timeout);
-
-    Template.fromStack(stack).hasResourceProperties('AWS::SQS::Queue', { VisibilityTimeout: 180 });
-  });
-
   test('rejects a function timeout that is a token if the caller does not set visibilityTimeout', () => {
-    const timeout = Duration.seconds(Lazy.number({ produce: () => 30 }));
-
-    expect(() => addQueue({}, timeout)).toThrow(
+    expect(() => addQueue({}, tokenTimeout)).toThrow(
       "EvenShards/Producer/Queue: visibilityTimeout must be a duration (there is no default, because the function's timeout is a token), got undefined",
     );
   });

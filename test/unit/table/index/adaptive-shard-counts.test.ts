@@ -1,5 +1,5 @@
 import { App, Lazy, RemovalPolicies, RemovalPolicy, Stack } from 'aws-cdk-lib';
-import { Annotations, Match, Template } from 'aws-cdk-lib/assertions';
+import { Match, Template } from 'aws-cdk-lib/assertions';
 import { type Attribute, AttributeType, TableEncryptionV2, TableV2 } from 'aws-cdk-lib/aws-dynamodb';
 import { Key } from 'aws-cdk-lib/aws-kms';
 import {
@@ -16,6 +16,7 @@ import {
 } from '../../../../lib';
 import { AdaptiveIndex } from '../../../../lib/core';
 import { InvalidShardCountError } from '../../../../lib/core/kernel/errors';
+import { warningsOf } from '../../../support/minimal-constructs';
 
 const string = (name: string): Attribute => ({ name, type: AttributeType.STRING });
 const status = string('status');
@@ -276,10 +277,6 @@ describe('ShardCounts.adaptive', () => {
   });
 
   describe('expected traffic', () => {
-    const warnings = () =>
-      Annotations.fromStack(stack)
-        .findWarning('*', Match.anyValue())
-        .map(({ entry }) => entry.data);
     const expectedTraffic = { writesPerSecond: 5_000, shares: { succeeded: 70, failed: 29, pending: 1 } };
     const add = (maximum: number) => {
       const shardCounts = ShardCounts.adaptive({ maximum });
@@ -288,14 +285,14 @@ describe('ShardCounts.adaptive', () => {
 
     test('adds a warning with the maximum that the traffic needs', () => {
       add(20);
-      expect(warnings()).toEqual([
+      expect(warningsOf(stack)).toEqual([
         expect.stringContaining('set its shardCounts to ShardCounts.adaptive with a maximum of 53'),
       ]);
     });
 
     test('adds no warning if the maximum is large enough for the traffic', () => {
       add(53);
-      expect(warnings()).toEqual([]);
+      expect(warningsOf(stack)).toEqual([]);
     });
   });
 

@@ -1,9 +1,9 @@
 import { App, Lazy, Size, Stack } from 'aws-cdk-lib';
-import { Annotations, Match } from 'aws-cdk-lib/assertions';
 import { AttributeType } from 'aws-cdk-lib/aws-dynamodb';
 import { type KeyShardedTableProps, ShardCounts, ShardedTable } from '../../../../lib';
 import { InvalidArgumentError } from '../../../../lib/core/kernel/errors';
 import { invoiceTable } from '../../../support/fakes/invoice-table';
+import { warningsOf } from '../../../support/minimal-constructs';
 
 describe('a sharded index with expected traffic', () => {
   let stack: Stack;
@@ -12,10 +12,6 @@ describe('a sharded index with expected traffic', () => {
     stack = new Stack(new App(), 'EvenShards');
     table = new ShardedTable(stack, 'Jobs', { partitionKey: { name: 'jobId', type: AttributeType.STRING } });
   });
-  const warnings = () =>
-    Annotations.fromStack(stack)
-      .findWarning('*', Match.anyValue())
-      .map(({ entry }) => entry.data);
 
   const byTime = { indexName: 'byTime', sortKey: { name: 'createdAt', type: AttributeType.STRING } };
   const byStatus = { ...byTime, indexName: 'byStatus', valueAttribute: { name: 'status', type: AttributeType.STRING } };
@@ -27,7 +23,7 @@ describe('a sharded index with expected traffic', () => {
       shardCounts: ShardCounts.uniform(10),
       expectedTraffic: { writesPerSecond: 5_000 },
     });
-    expect(warnings()).toEqual([
+    expect(warningsOf(stack)).toEqual([
       'byTime has too few shards for the expected traffic: set its shardCounts to ShardCounts.uniform(75), by the rule "shards that ' +
         'share a partition" [ack: cdk-even-shards:ShardedIndex.tooFewShards]',
     ]);
@@ -39,7 +35,7 @@ describe('a sharded index with expected traffic', () => {
       shardCounts: ShardCounts.byValue({ succeeded: 80 }, 1),
       expectedTraffic: { writesPerSecond: 5_000, shares },
     });
-    expect(warnings()).toEqual([
+    expect(warningsOf(stack)).toEqual([
       expect.stringContaining('set its shardCounts to ShardCounts.byValue({"failed":22,"succeeded":53}, 1)'),
     ]);
   });
@@ -50,7 +46,7 @@ describe('a sharded index with expected traffic', () => {
       shardCounts: ShardCounts.uniform(100),
       expectedTraffic: { writesPerSecond: 5_000, partitions: 4 },
     });
-    expect(warnings()).toEqual([
+    expect(warningsOf(stack)).toEqual([
       expect.stringMatching(/^no shard count of byTime fixes this: 4 partitions are 125% busy.*notFixedByShards\]$/),
     ]);
   });
@@ -70,13 +66,13 @@ describe('a sharded index with expected traffic', () => {
       shardCounts: ShardCounts.uniform(count),
       expectedTraffic: { writesPerSecond: 5_000 },
     });
-    expect(warnings()).toEqual([]);
+    expect(warningsOf(stack)).toEqual([]);
   });
 
   test('assumes that all writes go to the value with the most shards if the traffic contains no shares of the values', () => {
     const shardCounts = ShardCounts.byValue({ succeeded: 75 }, 1);
     table.addShardedIndex({ ...byStatus, shardCounts, expectedTraffic: { writesPerSecond: 5_000 } });
-    expect(warnings()).toEqual([]);
+    expect(warningsOf(stack)).toEqual([]);
   });
 
   test('rejects traffic outside its bounds with an error that names the table and the index', () => {
@@ -88,28 +84,26 @@ describe('a sharded index with expected traffic', () => {
 });
 
 describe('the expected traffic of a KeyShardedTable', () => {
-  const warningsOf = (
+  const adviceOf = (
     shardCounts: ShardCounts,
     expectedTraffic: object,
     props: Partial<KeyShardedTableProps> = {},
   ): unknown[] => {
     const stack = new Stack(new App(), 'EvenShards');
     invoiceTable(stack, { shardCounts, expectedTraffic: { writesPerSecond: 5_000, ...expectedTraffic }, ...props });
-    return Annotations.fromStack(stack)
-      .findWarning('*', Match.anyValue())
-      .map(({ entry: { data } }) => data);
+    return warningsOf(stack);
   };
 
   test('gives a warning if there are too few shards, with the count to set', () => {
-    expect(warningsOf(ShardCounts.uniform(5), {})).toEqual([
+    expect(adviceOf(ShardCounts.uniform(5), {})).toEqual([
       'the table has too few shards for the expected traffic: set its shardCounts to ShardCounts.uniform(75), by the rule "shards that ' +
         'share a partition" [ack: cdk-even-shards:KeyShardedTable.tooFewShards]',
     ]);
-    expect(warningsOf(ShardCounts.uniform(75), {})).toEqual([]);
+    expect(adviceOf(ShardCounts.uniform(75), {})).toEqual([]);
   });
 
   test('gives a warning if the traffic reaches a limit that no shard count can fix', () => {
-    expect(warningsOf(ShardCounts.uniform(75), { partitions: 4 })).toContainEqual(
+    expect(adviceOf(ShardCounts.uniform(75), { partitions: 4 })).toContainEqual(
       expect.stringMatching(
         /^no shard count of the table fixes this: 4 partitions are 125% busy .*KeyShardedTable.notFixedByShards/,
       ),
@@ -119,8 +113,8 @@ describe('the expected traffic of a KeyShardedTable', () => {
   test('includes the stored bytes only if the table has a local secondary index', () => {
     const stored = { writesPerSecond: 1, storedSize: Size.gibibytes(500) };
     const localSecondaryIndexes = [{ indexName: 'byDate', sortKey: { name: 'date', type: AttributeType.STRING } }];
-    expect(warningsOf(ShardCounts.uniform(5), stored)).toEqual([]);
-    expect(warningsOf(ShardCounts.uniform(5), stored, { localSecondaryIndexes })).toEqual([
+    expect(adviceOf(ShardCounts.uniform(5), stored)).toEqual([]);
+    expect(adviceOf(ShardCounts.uniform(5), stored, { localSecondaryIndexes })).toEqual([
       expect.stringContaining('set its shardCounts to ShardCounts.uniform(108), by the rule "bytes of a shard"'),
     ]);
   });
@@ -134,13 +128,11 @@ describe('the expected traffic of a KeyShardedTable', () => {
     [{ itemSize: Size.kibibytes(0) }, 'itemSize must be a size above 0 and at most 400 KiB'],
     [{ storedSize: Size.kibibytes(0) }, 'storedSize must be a size above 0, got "0 KiB"'],
   ])('is rejected with %j, which is outside its bounds', (traffic, message) => {
-    expect(() => warningsOf(ShardCounts.uniform(5), traffic)).toThrow(InvalidArgumentError);
-    expect(() => warningsOf(ShardCounts.uniform(5), traffic)).toThrow(`Invoices: expectedTraffic.${message}`);
+    expect(() => adviceOf(ShardCounts.uniform(5), traffic)).toThrow(InvalidArgumentError);
+    expect(() => adviceOf(ShardCounts.uniform(5), traffic)).toThrow(`Invoices: expectedTraffic.${message}`);
   });
 
   test('can have items of the largest size that DynamoDB allows', () => {
-    expect(() =>
-      warningsOf(ShardCounts.uniform(5), { writesPerSecond: 1, itemSize: Size.kibibytes(400) }),
-    ).not.toThrow();
+    expect(() => adviceOf(ShardCounts.uniform(5), { writesPerSecond: 1, itemSize: Size.kibibytes(400) })).not.toThrow();
   });
 });

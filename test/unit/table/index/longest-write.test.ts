@@ -7,16 +7,12 @@ import { FanOutQueryFunction, ShardCounts, ShardedIndex, ShardedTable } from '..
 import { checkShardedConfig } from '../../../../lib/core/sharded-index/config/check-sharded-config';
 import { SHARDED_INDEXES } from '../../../../lib/deployment-check/sharding-metadata';
 import { warningsOfChange } from '../../../support/fakes/deploy-in-turn';
+import { plainFunction } from '../../../support/minimal-constructs';
 
 const text = (name: string) => ({ name, type: AttributeType.STRING });
 
 function addFunction(stack: Stack, id: string, seconds?: number): lambda.Function {
-  return new lambda.Function(stack, id, {
-    runtime: lambda.Runtime.NODEJS_22_X,
-    handler: 'index.handler',
-    code: lambda.Code.fromInline('exports.handler = async () => {}'),
-    ...(seconds !== undefined && { timeout: Duration.seconds(seconds) }),
-  });
+  return plainFunction(stack, id, seconds === undefined ? {} : { timeout: Duration.seconds(seconds) });
 }
 
 function addIndex(stack: Stack): ShardedIndex {

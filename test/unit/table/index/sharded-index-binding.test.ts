@@ -1,16 +1,17 @@
 import { App, Stack } from 'aws-cdk-lib';
 import { Template } from 'aws-cdk-lib/assertions';
 import { AttributeType } from 'aws-cdk-lib/aws-dynamodb';
-import * as lambda from 'aws-cdk-lib/aws-lambda';
+import type { Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
 import { ShardCounts, type ShardedIndex, ShardedTable } from '../../../../lib';
 import { InvalidArgumentError } from '../../../../lib/core/kernel/errors';
+import { plainFunction } from '../../../support/minimal-constructs';
 
 describe('a function that is bound to a sharded index', () => {
   const jobId = { name: 'jobId', type: AttributeType.STRING };
   let stack: Stack;
   let table: ShardedTable;
   let byStatus: ShardedIndex;
-  let bound: lambda.Function;
+  let bound: LambdaFunction;
   beforeEach(() => {
     stack = new Stack(new App(), 'EvenShards');
     table = new ShardedTable(stack, 'Jobs', { partitionKey: jobId });
@@ -20,11 +21,7 @@ describe('a function that is bound to a sharded index', () => {
       valueAttribute: status,
       shardCounts: ShardCounts.uniform(10),
     });
-    bound = new lambda.Function(stack, 'Bound', {
-      runtime: lambda.Runtime.NODEJS_22_X,
-      handler: 'index.handler',
-      code: lambda.Code.fromInline('exports.handler = async () => {}'),
-    });
+    bound = plainFunction(stack, 'Bound');
   });
 
   function environment(): Record<string, unknown> {

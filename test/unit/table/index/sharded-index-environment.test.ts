@@ -2,9 +2,9 @@ import { App, Stack } from 'aws-cdk-lib';
 import { Annotations, Match, Template } from 'aws-cdk-lib/assertions';
 import { AttributeType, TableV2 } from 'aws-cdk-lib/aws-dynamodb';
 import * as iam from 'aws-cdk-lib/aws-iam';
-import * as lambda from 'aws-cdk-lib/aws-lambda';
 import { FanOutQueryFunction, ShardCounts, ShardedIndex, ShardedTable } from '../../../../lib';
 import { InvalidArgumentError } from '../../../../lib/core/kernel/errors';
+import { plainFunction } from '../../../support/minimal-constructs';
 
 const ACCOUNT = '111111111111';
 const home = { account: ACCOUNT, region: 'eu-west-1' };
@@ -24,12 +24,7 @@ describe('a sharded index in another region', () => {
     index = table.addShardedIndex({ indexName: 'byTime', shardCounts: ShardCounts.uniform(5) });
   });
 
-  const functionIn = (stack: Stack) =>
-    new lambda.Function(stack, 'Bound', {
-      runtime: lambda.Runtime.NODEJS_22_X,
-      handler: 'index.handler',
-      code: lambda.Code.fromInline('exports.handler = async () => {}'),
-    });
+  const functionIn = (stack: Stack) => plainFunction(stack, 'Bound');
 
   test('is rejected by a query function in that region', () => {
     const query = () =>

@@ -206,24 +206,18 @@ describe('indexes', () => {
     Template.fromStack(stack).hasResourceProperties('AWS::Lambda::EventSourceMapping', { EventSourceArn: streamArn });
   });
 
-  test('must not be of an imported table without the ARN of its stream', () => {
-    const stack = stackOf();
-    const build = () => new IndexKeeper(stack, 'Keeper', { indexes: [imported(stack)] });
-    expect(build).toThrow(/Test\/Keeper: table must be a table whose stream is on/);
-  });
-
   test.each([
-    'arn:aws:dynamodb:us-east-1:111111111111:table/other/stream/2026-01-01T00:00:00.000',
-    'arn:aws:kinesis:us-east-1:111111111111:stream/jobs',
-    'jobs',
-  ])('must not be of an imported table with the ARN %s of another stream', (arn) => {
+    [undefined, 'table must be a table whose stream is on'],
+    [
+      'arn:aws:dynamodb:us-east-1:111111111111:table/other/stream/2026-01-01T00:00:00.000',
+      'table.tableStreamArn must be the ARN of the stream of table jobs, got ',
+    ],
+    ['arn:aws:kinesis:us-east-1:111111111111:stream/jobs', 'table.tableStreamArn must be the ARN of the stream of'],
+    ['jobs', 'table.tableStreamArn must be the ARN of the stream of table jobs, got '],
+  ])('must not be of an imported table whose stream has the ARN %s', (arn, message) => {
     const stack = stackOf();
     const build = () => new IndexKeeper(stack, 'Keeper', { indexes: [imported(stack, arn)] });
-    expect(build).toThrow(/Test\/Keeper: table.tableStreamArn must be the ARN of the stream of table jobs, got /);
-  });
-
-  test('must not be empty', () => {
-    expect(() => keeper({ indexes: [] })).toThrow(/Test\/Keeper: indexes must be at least one sharded index/);
+    expect(build).toThrow(`Test/Keeper: ${message}`);
   });
 
   test('must not be a table that is sharded by its own key, because no update changes the key of an item', () => {
@@ -250,6 +244,7 @@ describe('indexes', () => {
 });
 
 test.each<[Partial<IndexKeeperProps>, RegExp]>([
+  [{ indexes: [] }, /Test\/Keeper: indexes must be at least one sharded index/],
   [{ batchSize: 0 }, /batchSize must be a whole number from 1 to 10000/],
   [{ parallelizationFactor: 11 }, /parallelizationFactor must be a whole number from 1 to 10/],
   [{ sweepReadUnitsPerSecond: 0 }, /sweepReadUnitsPerSecond must be a number above 0/],

@@ -41,20 +41,6 @@ describe('a name in a template', () => {
     );
   });
 
-  test('can refer to a parameter, which gets its default value', () => {
-    expect(streamName({ Ref: 'Name' }, { Parameters: { Name: { Type: 'String', Default: 'orders' } } })).toBe('orders');
-  });
-
-  test('can refer to an element of a list parameter', () => {
-    const Parameters = { Names: { Type: 'CommaDelimitedList', Default: 'first, second' } };
-    expect(streamName({ 'Fn::Select': [1, { Ref: 'Names' }] }, { Parameters })).toBe('second');
-  });
-
-  test('can refer to an entry of a mapping', () => {
-    const Mappings = { Names: { 'us-east-1': { stream: 'virginia' } } };
-    expect(streamName({ 'Fn::FindInMap': ['Names', { Ref: 'AWS::Region' }, 'stream'] }, { Mappings })).toBe('virginia');
-  });
-
   test('can refer to another resource, whose name can depend on a third resource', () => {
     const Resources = {
       Copy: streamNamed({ 'Fn::Sub': ['${Name}-copy', { Name: { Ref: 'Original' } }] }),
@@ -73,19 +59,6 @@ describe('a name in a template', () => {
 
   test.each<[string, unknown, Template, string]>([
     [
-      'a parameter without a default',
-      { Ref: 'Name' },
-      { Parameters: { Name: { Type: 'String' } } },
-      'the parameter Name has no default',
-    ],
-    [
-      'a parameter in Parameter Store',
-      { Ref: 'Name' },
-      { Parameters: { Name: { Type: 'AWS::SSM::Parameter::Value<String>', Default: '/name' } } },
-      'only Systems Manager knows the parameter /name',
-    ],
-    ['an unknown logical id', { Ref: 'Nothing' }, {}, 'the template has no Nothing'],
-    [
       'a resource that is not emulated',
       { 'Fn::GetAtt': ['Queue', 'Arn'] },
       { Resources: { Queue: { Type: 'AWS::SQS::Queue' } } },
@@ -97,7 +70,6 @@ describe('a name in a template', () => {
       { Resources: { Jobs: { Type: 'AWS::DynamoDB::GlobalTable' } } },
       'a local run knows only the attributes Arn and StreamArn of an AWS::DynamoDB::GlobalTable',
     ],
-    ['an export that does not exist', { 'Fn::ImportValue': 'orders' }, {}, 'no stack of the app exports orders'],
   ])('is unknown if it refers to %s', (_, name, template, reason) => {
     const scope = localScopes([
       stack({ ...template, Resources: { Events: streamNamed(name), ...template.Resources } }),

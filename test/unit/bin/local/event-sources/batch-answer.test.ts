@@ -9,8 +9,11 @@ function doneOf(response: unknown, reportsFailures = true): number {
   return deliveryOf({ payload: JSON.stringify(response) }, NUMBERS, reportsFailures).done;
 }
 
+// Source: the tests of LocalStack, whose snapshots are responses of AWS: test_kinesis_report_batch_item_*_scenarios.
 test.each([
   ['nothing', null],
+  ['an empty text', ''],
+  ['a list', []],
   ['an empty object', {}],
   ['an empty list', failures()],
   ['null in place of a list', { batchItemFailures: null }],
@@ -26,9 +29,11 @@ test('the next batch begins at the lowest sequence number that the response repo
 test.each([
   ['an empty text', failures('')],
   ['nothing', failures(null)],
+  ['a number', failures(20)],
   ['a number of another batch', failures('20', '40')],
   ['a text in place of a list', { batchItemFailures: 'all' }],
   ['another name', { batchItemFailures: [{ id: '20' }] }],
+  ['another name without a value', { batchItemFailures: [{ foo: null }] }],
 ])('a report of %s fails the whole batch', (_, answer) => {
   expect(doneOf(answer)).toBe(0);
 });
