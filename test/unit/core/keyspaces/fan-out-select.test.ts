@@ -29,10 +29,10 @@ const config = keyspacesConfig({
 });
 const day = '2020-07-09';
 
-/** A table with events from 0 on. Event n is in shard n modulo 4, and in minute n. */
-function events(count = 40): FakeCassandra {
+/** A table with the events 0 to 39. Event n is in shard n modulo 4, and in minute n. */
+function events(): FakeCassandra {
   const table = FakeCassandra.of(config);
-  for (let id = 0; id < count; id++) {
+  for (let id = 0; id < 40; id++) {
     table.insert({ day, shard: id % SHARDS, minute: id, id, body: `event ${id}` });
   }
   return table;
@@ -470,10 +470,12 @@ describe('fanOutRows', () => {
 });
 
 test('fanOutSelectCount counts all rows, or only the rows that meet a condition, and reads only their keys', async () => {
-  const table = events(130);
-  const all = await fanOutSelectCount(table, config, { value: { day } });
+  const byId: ShardedKeyspacesConfig = { ...config, clusteringColumns: [{ name: 'id', type: 'int', order: 'ASC' }] };
+  const table = FakeCassandra.of(byId);
+  for (let id = 0; id < 130; id++) table.insert({ day, shard: id % SHARDS, id, body: 'x' });
+  const all = await fanOutSelectCount(table, byId, { value: { day } });
   expect(all).toMatchObject({ count: 130, stats: { rowsRead: 130, shards: SHARDS } });
-  const some = await fanOutSelectCount(table, config, { value: { day }, where: { minute: { gte: 100 } } });
+  const some = await fanOutSelectCount(table, byId, { value: { day }, where: { id: { gte: 100 } } });
   expect(some).toMatchObject({ count: 30 });
-  expect(table.sent.every(({ query }) => query.startsWith('SELECT "minute", "id" FROM'))).toBe(true);
+  expect(table.sent.every(({ query }) => query.startsWith('SELECT "id" FROM'))).toBe(true);
 });

@@ -22,6 +22,7 @@ describe('compareAttributeValues', () => {
 
   test.each([
     ['9007199254740992', '9007199254740993'],
+    ['1', '1.0000000000000000000000000000000000001'],
     ['9', '10'],
   ])('orders numbers by all of their digits: %s before %s', (less, more) => {
     expect(compareAttributeValues({ N: less }, { N: more })).toBeLessThan(0);
