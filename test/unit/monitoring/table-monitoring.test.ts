@@ -31,15 +31,21 @@ function watched(props: ShardMonitoringProps = {}) {
   return { stack, table, blogs, cluster, monitoring: new ShardMonitoring(stack, 'Monitoring', props) };
 }
 
-test('the alarms of a table have the given thresholds', () => {
-  const { table, blogs, monitoring } = watched();
+test('the alarms of tables and of a DAX cluster have the given thresholds', () => {
+  const { table, blogs, cluster, monitoring } = watched();
   const options = { maxWriteThrottles: 10, maxReadThrottles: 20 };
-  for (const { writeThrottles, readThrottles } of [
-    monitoring.addTable(table, options),
-    monitoring.addKeyspacesTable(blogs, options),
-  ]) {
-    expect([writeThrottles, readThrottles].map((alarm) => alarm!.toAnnotation().value)).toEqual([10, 20]);
+  const ofCluster = { maxThrottledRequests: 5, maxFaults: 6, maxCpuUtilizationPercent: 70 };
+  const thresholds = (alarms: object) =>
+    Object.fromEntries(Object.entries(alarms).map(([name, alarm]) => [name, alarm.toAnnotation().value]));
+  for (const alarms of [monitoring.addTable(table, options), monitoring.addKeyspacesTable(blogs, options)]) {
+    expect(thresholds(alarms)).toEqual({ writeThrottles: 10, readThrottles: 20 });
   }
+  expect(thresholds(monitoring.addDaxCluster(cluster, ofCluster))).toEqual({
+    throttles: 5,
+    faults: 6,
+    cpu: 70,
+    memory: 95,
+  });
 });
 
 test('the alarms of a table use the metrics of the table, not the metrics of its indexes', () => {
@@ -82,16 +88,6 @@ test('the write alarm of a Keyspaces table uses the metrics of the write operati
     ['ConsumedWriteCapacityUnits', ...['DELETE', 'INSERT', 'UPDATE'].map((operation) => refused + operation)],
     ['ConsumedReadCapacityUnits', `${refused}SELECT`],
   ]);
-});
-
-test('the alarms of a DAX cluster have the given thresholds', () => {
-  const { cluster, monitoring } = watched();
-  const { throttles, faults, cpu, memory } = monitoring.addDaxCluster(cluster, {
-    maxThrottledRequests: 5,
-    maxFaults: 6,
-    maxCpuUtilizationPercent: 70,
-  });
-  expect([throttles, faults, cpu, memory].map((alarm) => alarm!.toAnnotation().value)).toEqual([5, 6, 70, 95]);
 });
 
 /**

@@ -4,19 +4,17 @@ import { type Attribute, AttributeType, TableEncryptionV2, TableV2 } from 'aws-c
 import { Key } from 'aws-cdk-lib/aws-kms';
 import {
   type AdaptiveShardCountsOptions,
-  CqlType,
   FanOutQueryFunction,
   type IShardedIndex,
-  KeyShardedTable,
   ShardCounts,
   ShardedIndex,
-  ShardedKeyspacesTable,
   ShardedTable,
   type ShardedTableProps,
 } from '../../../../lib';
 import { AdaptiveIndex } from '../../../../lib/core';
 import { InvalidShardCountError } from '../../../../lib/core/kernel/errors';
-import { warningsOf } from '../../../support/minimal-constructs';
+import { invoiceTable } from '../../../support/fakes/invoice-table';
+import { keyspacesTable, plainFunction, warningsOf } from '../../../support/minimal-constructs';
 
 const string = (name: string): Attribute => ({ name, type: AttributeType.STRING });
 const status = string('status');
@@ -143,16 +141,6 @@ describe('ShardCounts.adaptive', () => {
   });
 
   describe('invalid input', () => {
-    const expectRejected = (make: () => unknown, code: string, message: string) => {
-      let error: unknown;
-      try {
-        make();
-      } catch (thrown) {
-        error = thrown;
-      }
-      expect(error).toMatchObject({ code, message: expect.stringContaining(message) });
-    };
-
     test.each<[AdaptiveShardCountsOptions, string]>([
       [{ initial: 0 }, 'shardCounts.initial must be a whole number from 1 to 10000, got 0'],
       [{ initialByValue: { open: 1.5 } }, 'shardCounts.initialByValue["open"] must be a whole number'],
@@ -167,112 +155,97 @@ describe('ShardCounts.adaptive', () => {
       expect(() => ShardCounts.adaptive(options)).toThrow(message);
     });
 
-    test('KeyShardedTable rejects adaptive counts', () => {
-      const make = () =>
-        new KeyShardedTable(stack, 'Invoices', {
-          partitionKey: string('invoice'),
-          sortKey: string('transaction'),
-          shardCounts: ShardCounts.adaptive(),
-        });
-      expectRejected(make, 'INVALID_INDEX_CONFIG', 'shardCounts must be fixed (a new count changes the keys of items');
-    });
+    const adaptive = { shardCounts: ShardCounts.adaptive() };
+    const byTime = { indexName: 'byTime', shardCounts: ShardCounts.uniform(2) };
+    const counts = (region = 'eu-west-1') =>
+      TableV2.fromTableArn(stack, 'Counts', `arn:aws:dynamodb:${region}:111111111111:table/counts`);
 
-    test('ShardedKeyspacesTable rejects adaptive counts', () => {
-      const make = () =>
-        new ShardedKeyspacesTable(stack, 'Blogs', {
-          keyspaceName: 'k',
-          tableName: 'blogs',
-          partitionKey: [{ name: 'author', cqlType: CqlType.TEXT }],
-          clusteringColumns: [{ name: 'digest', cqlType: CqlType.TEXT }],
-          shardCounts: ShardCounts.adaptive(),
-        });
-      expectRejected(make, 'INVALID_SHARD_COUNT', 'shardCounts must be fixed (Amazon Keyspaces does not report');
-    });
-
-    test('alsoReading of fixed counts rejects adaptive counts', () => {
-      const make = () => ShardCounts.uniform(4).alsoReading(ShardCounts.adaptive());
-      expectRejected(make, 'INVALID_SHARD_COUNT', 'shardCounts must be fixed in both counts, or adaptive in both');
-    });
-
-    test('an imported index rejects adaptive counts without a shardCountTable', () => {
-      const make = () =>
-        ShardedIndex.fromShardedIndexAttributes({
-          table: TableV2.fromTableName(stack, 'Imported', 'orders'),
-          tableKey: ['orderId'],
-          indexName: 'byStatus',
-          valueAttribute: status,
-          shardCounts: ShardCounts.adaptive(),
-        });
-      expectRejected(make, 'INVALID_INDEX_CONFIG', 'byStatus.shardCountTable must be the table of counts of an index');
-    });
-
-    test.each([
-      ['["index S"]', { partitionKey: string('index') }],
-      ['["value S","index S"]', { partitionKey: string('value'), sortKey: string('index') }],
+    test.each<[string, () => unknown, string, string]>([
       [
-        '["index S","value N"]',
-        { partitionKey: string('index'), sortKey: { name: 'value', type: AttributeType.NUMBER } },
+        'adaptive counts of a KeyShardedTable',
+        () => invoiceTable(stack, adaptive),
+        'INVALID_INDEX_CONFIG',
+        'shardCounts must be fixed (a new count changes the keys of items',
       ],
-    ])('an index rejects a shardCountTable of this app with the key %s', (declared, key) => {
-      const shardCountTable = new TableV2(stack, 'Counts', key);
-      const shardCounts = ShardCounts.adaptive();
-      const make = () => tableWith().addShardedIndex({ indexName: 'byTime', shardCounts, shardCountTable });
-      const message = `byTime.shardCountTable must be a table with the key ["index S","value S"], got ${declared}`;
-      expectRejected(make, 'INVALID_INDEX_CONFIG', message);
-    });
-
-    test('an index with a shardCountTable rejects fixed counts', () => {
-      const shardCountTable = TableV2.fromTableName(stack, 'Counts', 'counts');
-      const make = () =>
-        tableWith().addShardedIndex({ indexName: 'byTime', shardCounts: ShardCounts.uniform(2), shardCountTable });
-      expectRejected(make, 'INVALID_INDEX_CONFIG', 'byTime.shardCountTable must be absent with fixed shardCounts');
-    });
-
-    test('two indexes with adaptive counts cannot have the same shard attribute', () => {
-      const table = tableWith();
-      const shardAttribute = 'shard';
-      const shardCounts = ShardCounts.adaptive();
-      table.addShardedIndex({ indexName: 'byStatus', valueAttribute: status, shardAttribute, shardCounts });
-      const make = () =>
-        table.addShardedIndex({ indexName: 'byState', valueAttribute: status, shardAttribute, shardCounts });
-      expectRejected(
-        make,
+      [
+        'adaptive counts of a ShardedKeyspacesTable',
+        () => keyspacesTable(stack, adaptive),
+        'INVALID_SHARD_COUNT',
+        'shardCounts must be fixed (Amazon Keyspaces does not report',
+      ],
+      [
+        'alsoReading of fixed counts with adaptive counts',
+        () => ShardCounts.uniform(4).alsoReading(ShardCounts.adaptive()),
+        'INVALID_SHARD_COUNT',
+        'shardCounts must be fixed in both counts, or adaptive in both',
+      ],
+      [
+        'an imported index with adaptive counts and no shardCountTable',
+        () =>
+          ShardedIndex.fromShardedIndexAttributes({
+            table: TableV2.fromTableName(stack, 'Imported', 'orders'),
+            tableKey: ['orderId'],
+            indexName: 'byStatus',
+            ...adaptive,
+          }),
+        'INVALID_INDEX_CONFIG',
+        'byStatus.shardCountTable must be the table of counts of an index',
+      ],
+      [
+        'a shardCountTable of an index with fixed counts',
+        () => tableWith().addShardedIndex({ ...byTime, shardCountTable: counts() }),
+        'INVALID_INDEX_CONFIG',
+        'byTime.shardCountTable must be absent with fixed shardCounts',
+      ],
+      [
+        'two indexes with adaptive counts and the same shard attribute',
+        () => {
+          const shared = { valueAttribute: status, shardAttribute: 'shard', ...adaptive };
+          const table = tableWith();
+          for (const indexName of ['byStatus', 'byState']) table.addShardedIndex({ indexName, ...shared });
+        },
         'INVALID_INDEX_CONFIG',
         'byState.shardAttribute must be another attribute than the shard attribute of byStatus',
-      );
-    });
-
-    test('onReplica rejects an index with adaptive counts', () => {
-      const index = indexOf(tableWith({ replicas: [{ region: 'us-east-1' }] }));
-      const make = () => index.onReplica('us-east-1');
-      expectRejected(
-        make,
+      ],
+      [
+        'onReplica of an index with adaptive counts',
+        () => indexOf(tableWith({ replicas: [{ region: 'us-east-1' }] })).onReplica('us-east-1'),
         'INVALID_INDEX_CONFIG',
         'byStatus.shardCounts must be fixed for readers and writers in another',
-      );
-    });
-
-    test('a reader must be in the Region of the shardCountTable', () => {
-      const shardCountTable = TableV2.fromTableArn(
-        stack,
-        'Counts',
-        'arn:aws:dynamodb:us-east-1:111111111111:table/counts',
-      );
-      const shardCounts = ShardCounts.adaptive();
-      const index = tableWith().addShardedIndex({ indexName: 'byTime', shardCounts, shardCountTable });
-      const make = () => new FanOutQueryFunction(stack, 'Query', { indexes: [index] });
-      expectRejected(make, 'INVALID_ARGUMENT', 'the shardCountTable of an index');
-    });
-
-    test('changeShardCounts rejects fixed counts', () => {
-      const index = tableWith().addShardedIndex({ indexName: 'byTime', shardCounts: ShardCounts.uniform(2) });
-      const reader = new FanOutQueryFunction(stack, 'Query', { indexes: [index] });
-      const make = () => index.grants.changeShardCounts(reader.function);
-      expectRejected(
-        make,
+      ],
+      [
+        'a reader in another Region than the shardCountTable',
+        () => {
+          const options = { ...byTime, ...adaptive, shardCountTable: counts('us-east-1') };
+          return new FanOutQueryFunction(stack, 'Query', { indexes: [tableWith().addShardedIndex(options)] });
+        },
+        'INVALID_ARGUMENT',
+        'the shardCountTable of an index',
+      ],
+      [
+        'changeShardCounts of fixed counts',
+        () => tableWith().addShardedIndex(byTime).grants.changeShardCounts(plainFunction(stack)),
         'INVALID_INDEX_CONFIG',
         'byTime.shardCounts must be ShardCounts.adaptive (only adaptive counts can change without a deployment)',
-      );
+      ],
+      ...[
+        ['["index S"]', { partitionKey: string('index') }] as const,
+        ['["value S","index S"]', { partitionKey: string('value'), sortKey: string('index') }] as const,
+        [
+          '["index S","value N"]',
+          { partitionKey: string('index'), sortKey: { name: 'value', type: AttributeType.NUMBER } },
+        ] as const,
+      ].map(([declared, key]): [string, () => unknown, string, string] => [
+        `a shardCountTable of this app with the key ${declared}`,
+        () => {
+          const shardCountTable = new TableV2(stack, 'Counts', key);
+          return tableWith().addShardedIndex({ ...byTime, ...adaptive, shardCountTable });
+        },
+        'INVALID_INDEX_CONFIG',
+        `byTime.shardCountTable must be a table with the key ["index S","value S"], got ${declared}`,
+      ]),
+    ])('rejects %s', (_, make, code, message) => {
+      expect(make).toThrow(expect.objectContaining({ code, message: expect.stringContaining(message) }));
     });
   });
 

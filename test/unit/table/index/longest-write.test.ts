@@ -48,20 +48,24 @@ describe('the longest write in the configuration of an index', () => {
     return longestWriteSeconds;
   }
 
-  test('bindWriter – several functions – writes the longest timeout of these functions', () => {
-    for (const [id, seconds] of [
-      ['A', 30],
-      ['B', 5_400],
-      ['C', undefined],
-    ] as const) {
-      byStatus.bindWriter(addFunction(stack, id, seconds));
-    }
-    expect(longestWrite()).toBe(5_400);
-  });
-
-  test('bindWriter – a function without a timeout – writes the default timeout of a Lambda function', () => {
-    byStatus.bindWriter(addFunction(stack, 'A'));
-    expect(longestWrite()).toBe(3);
+  test.each<[string, (add: (seconds?: number) => lambda.Function) => unknown, number | undefined]>([
+    [
+      'the longest timeout of several writers',
+      (add) => [30, 5_400, undefined].map((seconds) => byStatus.bindWriter(add(seconds))),
+      5_400,
+    ],
+    ['the default timeout of a Lambda function for a writer without a timeout', (add) => byStatus.bindWriter(add()), 3],
+    ['the timeout of a function of the app with grants.write', (add) => byStatus.grants.write(add(45)), 45],
+    [
+      'the timeout of a reader beside a writer, because the reader may also have write permissions',
+      (add) => [byStatus.bindWriter(add(3)), byStatus.bindReader(add(900))],
+      900,
+    ],
+    ['absent for a reader without a writer', (add) => byStatus.bindReader(add(10)), undefined],
+  ])('is %s', (_, bind, seconds) => {
+    let functions = 0;
+    bind((timeout) => addFunction(stack, `Function${functions++}`, timeout));
+    expect(longestWrite()).toBe(seconds);
   });
 
   test('bindWriter – other functions already have the configuration – changes the configuration of all functions', () => {
@@ -109,11 +113,6 @@ describe('the longest write in the configuration of an index', () => {
     expect(stack.dependencies).toEqual([]);
   });
 
-  test('after grants.write for a function of the app, the longest write is the timeout of the function', () => {
-    byStatus.grants.write(addFunction(stack, 'Writer', 45));
-    expect(longestWrite()).toBe(45);
-  });
-
   test.each<[string, (writer: lambda.Function) => iam.IGrantable]>([
     ['a role', () => new iam.Role(stack, 'Role', { assumedBy: new iam.ServicePrincipal('ecs-tasks.amazonaws.com') })],
     ['the role of a function', (writer) => writer.role!],
@@ -140,17 +139,6 @@ describe('the longest write in the configuration of an index', () => {
     const writer = addFunction(stack, 'Unknown');
     (writer.node.defaultChild as lambda.CfnFunction).timeout = timeout;
     byStatus.bindWriter(writer);
-    expect(longestWrite()).toBeUndefined();
-  });
-
-  test('bindReader – another function is bound as a writer – includes the timeout of the reader, which may also have write permissions', () => {
-    byStatus.bindWriter(addFunction(stack, 'Writer', 3));
-    byStatus.bindReader(addFunction(stack, 'Reader', 900));
-    expect(longestWrite()).toBe(900);
-  });
-
-  test('bindReader – no function is bound as a writer – omits the longest write', () => {
-    byStatus.bindReader(addFunction(stack, 'Reader', 10));
     expect(longestWrite()).toBeUndefined();
   });
 

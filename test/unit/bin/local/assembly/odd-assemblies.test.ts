@@ -136,22 +136,14 @@ describe('planDeployment', () => {
     expect(plan(assembly(template, { artifacts }))).toMatchObject({ streams: [{ name: 'a' }], leftOut: [] });
   });
 
-  test.each<[string, unknown]>([['a template that is not JSON', '{']])(
-    'rejects %s with a typed error',
-    (_, template) => {
-      const folder = assembly(template);
-      const failure = failureOf(() => plan(folder));
-      expect(failure).toBeInstanceOf(EvenShardsError);
-      expect(failure!.message.length).toBeLessThan(600);
-    },
-  );
-
-  test.each<[string, Json]>([
-    ['a missing nested assembly', { Stage: { type: 'cdk:cloud-assembly' } }],
-    ['a stack without a template', { Other: { type: 'aws:cloudformation:stack' } }],
-  ])('rejects %s with a typed error', (_, artifacts) => {
-    const folder = assembly({ Resources: {} }, { artifacts });
-    expect(failureOf(() => plan(folder))).toBeInstanceOf(EvenShardsError);
+  test.each<[string, unknown, Json?]>([
+    ['a template that is not JSON', '{'],
+    ['a missing nested assembly', { Resources: {} }, { Stage: { type: 'cdk:cloud-assembly' } }],
+    ['a stack without a template', { Resources: {} }, { Other: { type: 'aws:cloudformation:stack' } }],
+  ])('rejects %s with a typed error', (_, template, artifacts = {}) => {
+    const folder = assembly(template, { artifacts });
+    expect(() => plan(folder)).toThrow(EvenShardsError);
+    expect(() => plan(folder)).toThrow(expect.objectContaining({ message: expect.stringMatching(/^.{1,599}$/s) }));
   });
 });
 
@@ -232,12 +224,3 @@ describe('readCloudAssembly and planDeployment', () => {
     expect(plan(assembly(`\uFEFF${JSON.stringify(named('a'))}`)).streams).toHaveLength(1);
   });
 });
-
-function failureOf(work: () => unknown): Error | undefined {
-  try {
-    work();
-    return undefined;
-  } catch (error) {
-    return error as Error;
-  }
-}
