@@ -102,12 +102,12 @@ export function provisioned(stack: Stack, readCapacity: () => KeyspacesCapacity)
   });
 }
 
+export function vpcOf(stack: Stack): ec2.IVpc {
+  const attributes = { vpcId: 'vpc-1', availabilityZones: ['eu-west-1a'], privateSubnetIds: ['subnet-1'] };
+  return ec2.Vpc.fromVpcAttributes(stack, 'Vpc', attributes);
+}
+
 export function relay(stack: Stack, settings: object = {}): OutboxRelayFunction {
-  const vpc = ec2.Vpc.fromVpcAttributes(stack, 'Vpc', {
-    vpcId: 'vpc-1',
-    availabilityZones: ['eu-west-1a'],
-    privateSubnetIds: ['subnet-1'],
-  });
   const cluster = rds.DatabaseCluster.fromDatabaseClusterAttributes(stack, 'Database', {
     clusterIdentifier: 'database',
     clusterResourceIdentifier: 'cluster-1',
@@ -115,7 +115,12 @@ export function relay(stack: Stack, settings: object = {}): OutboxRelayFunction 
     port: 5432,
   });
   const database = OutboxRelayDatabase.fromCluster(cluster, { iamUser: 'relay' });
-  return new OutboxRelayFunction(stack, 'Relay', { stream: imported(stack), database, vpc, ...settings });
+  return new OutboxRelayFunction(stack, 'Relay', {
+    database,
+    vpc: vpcOf(stack),
+    ...(!('stream' in settings) && { stream: imported(stack) }),
+    ...settings,
+  });
 }
 
 export function resharding(stack: Stack, settings: object): IndexItemMover {
@@ -130,10 +135,6 @@ export function tableItemMover(stack: Stack, settings: object): TableItemMover {
 }
 
 export function dax(stack: Stack, settings: object): DaxCluster {
-  const vpc = ec2.Vpc.fromVpcAttributes(stack, 'Vpc', {
-    vpcId: 'vpc-1',
-    availabilityZones: ['eu-west-1a'],
-    privateSubnetIds: ['subnet-1'],
-  });
-  return new DaxCluster(stack, 'Cache', { vpc, indexes: [index(stack, ShardCounts.uniform(2))], ...settings });
+  const indexes = [index(stack, ShardCounts.uniform(2))];
+  return new DaxCluster(stack, 'Cache', { vpc: vpcOf(stack), indexes, ...settings });
 }

@@ -11,14 +11,16 @@ describe('UniformStream', () => {
     stack = new Stack(new App(), 'EvenShards');
   });
 
-  test('creates a provisioned stream with the given number of shards', () => {
+  test('creates a provisioned stream with the given number of shards, and no custom resource', () => {
     const stream = new UniformStream(stack, 'Events', { shardCount: 4 });
 
-    expect(stream.shardCount).toBe(4);
-    Template.fromStack(stack).hasResourceProperties('AWS::Kinesis::Stream', {
+    expect(stream).toMatchObject({ shardCount: 4, resharding: undefined });
+    const template = Template.fromStack(stack);
+    template.hasResourceProperties('AWS::Kinesis::Stream', {
       ShardCount: 4,
       StreamModeDetails: { StreamMode: 'PROVISIONED' },
     });
+    template.resourceCountIs('AWS::Lambda::Function', 0);
   });
 
   test('has the hash buckets of its props, or no hash buckets by default', () => {
@@ -126,22 +128,13 @@ describe('UniformStream', () => {
     });
   });
 
-  describe('with a deployedShardCount', () => {
-    test('keeps the deployed count in the stream resource, and a custom resource has the new shard count', () => {
-      const stream = new UniformStream(stack, 'Events', { shardCount: 32, deployedShardCount: 4 });
+  test('with a deployedShardCount, keeps this count in the stream resource, and a custom resource has the new count', () => {
+    const stream = new UniformStream(stack, 'Events', { shardCount: 32, deployedShardCount: 4 });
 
-      expect(stream.shardCount).toBe(32);
-      const template = Template.fromStack(stack);
-      template.hasResourceProperties('AWS::Kinesis::Stream', { ShardCount: 4 });
-      template.hasResourceProperties('Custom::EvenShardsStreamShardCount', { ShardCount: 32 });
-    });
-  });
-
-  test('has no custom resource if deployedShardCount is absent', () => {
-    const stream = new UniformStream(stack, 'Events', { shardCount: 4 });
-
-    expect(stream.resharding).toBeUndefined();
-    Template.fromStack(stack).resourceCountIs('AWS::Lambda::Function', 0);
+    expect(stream.shardCount).toBe(32);
+    const template = Template.fromStack(stack);
+    template.hasResourceProperties('AWS::Kinesis::Stream', { ShardCount: 4 });
+    template.hasResourceProperties('Custom::EvenShardsStreamShardCount', { ShardCount: 32 });
   });
 
   test('rejects a resharding provider if deployedShardCount is absent', () => {

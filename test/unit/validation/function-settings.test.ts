@@ -1,6 +1,5 @@
 import { App, Duration, Stack } from 'aws-cdk-lib';
 import { Match, Template } from 'aws-cdk-lib/assertions';
-import { AttributeType } from 'aws-cdk-lib/aws-dynamodb';
 import * as ec2 from 'aws-cdk-lib/aws-ec2';
 import * as iam from 'aws-cdk-lib/aws-iam';
 import * as kms from 'aws-cdk-lib/aws-kms';
@@ -11,19 +10,14 @@ import { Queue } from 'aws-cdk-lib/aws-sqs';
 import {
   AdaptiveShardCountController,
   type BundledFunctionOptions,
-  FanOutQueryFunction,
   HashKeyRegistry,
-  IndexItemMover,
-  ItemVersion,
   OrderedProducerFunction,
   ShardCounts,
-  ShardedTable,
   StreamResharding,
   StreamReshardingProvider,
-  TableItemMover,
   UniformStream,
 } from '../../../lib';
-import { invoiceTable } from '../../support/fakes/invoice-table';
+import { index, producer, query, resharding, tableItemMover } from '../../support/minimal-constructs';
 
 type Settings = BundledFunctionOptions & { timeout?: Duration; memorySize?: number };
 
@@ -32,40 +26,15 @@ interface FunctionConstruct extends ec2.IConnectable {
 }
 
 const constructs: [string, (stack: Stack, settings: Settings) => FunctionConstruct][] = [
-  [
-    'OrderedProducerFunction',
-    (stack, settings) => new OrderedProducerFunction(stack, 'It', { stream: streamOf(stack), ...settings }),
-  ],
+  ['OrderedProducerFunction', producer],
   ['HashKeyRegistry', (stack, settings) => new HashKeyRegistry(stack, 'It', { stream: streamOf(stack), ...settings })],
-  [
-    'FanOutQueryFunction',
-    (stack, settings) => new FanOutQueryFunction(stack, 'It', { indexes: [indexOf(stack)], ...settings }),
-  ],
-  [
-    'IndexItemMover',
-    (stack, settings) =>
-      new IndexItemMover(stack, 'It', {
-        index: indexOf(stack),
-        readUnitsPerSecond: 100,
-        writeUnitsPerSecond: 50,
-        ...settings,
-      }),
-  ],
-  [
-    'TableItemMover',
-    (stack, settings) =>
-      new TableItemMover(stack, 'It', {
-        table: invoiceTable(stack),
-        itemVersion: ItemVersion.none(),
-        readUnitsPerSecond: 100,
-        writeUnitsPerSecond: 50,
-        ...settings,
-      }),
-  ],
+  ['FanOutQueryFunction', query],
+  ['IndexItemMover', resharding],
+  ['TableItemMover', tableItemMover],
   [
     'AdaptiveShardCountController',
     (stack, settings) =>
-      new AdaptiveShardCountController(stack, 'It', { index: indexOf(stack, ShardCounts.adaptive()), ...settings }),
+      new AdaptiveShardCountController(stack, 'It', { index: index(stack, ShardCounts.adaptive()), ...settings }),
   ],
   [
     'StreamAutoScaling',
@@ -84,11 +53,6 @@ const constructs: [string, (stack: Stack, settings: Settings) => FunctionConstru
 
 function streamOf(stack: Stack): UniformStream {
   return new UniformStream(stack, 'Events', { shardCount: 4 });
-}
-
-function indexOf(stack: Stack, shardCounts = ShardCounts.uniform(2)) {
-  const table = new ShardedTable(stack, 'Jobs', { partitionKey: { name: 'jobId', type: AttributeType.STRING } });
-  return table.addShardedIndex({ indexName: 'byTime', shardCounts });
 }
 
 describe.each(constructs)('%s', (_, make) => {

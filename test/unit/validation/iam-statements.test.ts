@@ -39,7 +39,7 @@ import {
 } from '../../../lib';
 import { invoiceTable } from '../../support/fakes/invoice-table';
 import PERMISSIONS from '../../support/iam-statements.json';
-import { plainFunction } from '../../support/minimal-constructs';
+import { plainFunction, vpcOf } from '../../support/minimal-constructs';
 import { permissionsOf } from './permissions-of';
 
 const ACCOUNT = { account: '111111111111', region: 'eu-west-1' };
@@ -75,11 +75,7 @@ const blogsOf = (stack: Stack, encryptionKey?: Key) =>
     ...(encryptionKey && { encryptionKey }),
   });
 const networkOf = (stack: Stack) => ({
-  vpc: ec2.Vpc.fromVpcAttributes(stack, 'Vpc', {
-    vpcId: 'vpc-1',
-    availabilityZones: ['eu-west-1a'],
-    privateSubnetIds: ['subnet-1'],
-  }),
+  vpc: vpcOf(stack),
   cluster: rds.DatabaseCluster.fromDatabaseClusterAttributes(stack, 'Database', {
     clusterIdentifier: 'database',
     clusterResourceIdentifier: 'cluster-1',

@@ -4,26 +4,23 @@ import { AttributeType } from 'aws-cdk-lib/aws-dynamodb';
 import * as ec2 from 'aws-cdk-lib/aws-ec2';
 import * as iam from 'aws-cdk-lib/aws-iam';
 import type * as lambda from 'aws-cdk-lib/aws-lambda';
-import * as rds from 'aws-cdk-lib/aws-rds';
 import { Topic } from 'aws-cdk-lib/aws-sns';
 import type { Construct } from 'constructs';
 import {
-  CqlType,
   FanOutQueryFunction,
   HashKeyRegistry,
   type IBundledFunction,
   IndexKeeper,
   KeyspacesFanOutQueryFunction,
   OrderedProducerFunction,
-  OutboxRelayDatabase,
   OutboxRelayFunction,
   ShardCounts,
-  ShardedKeyspacesTable,
   ShardedTable,
   ShardMonitoring,
   UniformStream,
 } from '../../../lib';
 import { InvalidArgumentError } from '../../../lib/core';
+import { keyspacesTable, producer, query, relay, vpcOf } from '../../support/minimal-constructs';
 
 const env = { account: '111111111111', region: 'eu-west-1' };
 const FUNCTION_ARN = 'arn:aws:lambda:eu-west-1:111111111111:function:theirs';
@@ -35,64 +32,15 @@ interface FunctionClass {
 
 const classes: [string, FunctionClass, (stack: Stack) => IBundledFunction & { readonly function: lambda.Function }][] =
   [
-    [
-      'OrderedProducerFunction',
-      OrderedProducerFunction,
-      (stack) => new OrderedProducerFunction(stack, 'It', { stream: streamOf(stack), vpc: vpcOf(stack) }),
-    ],
-    [
-      'FanOutQueryFunction',
-      FanOutQueryFunction,
-      (stack) => {
-        const table = new ShardedTable(stack, 'Jobs', { partitionKey: { name: 'jobId', type: AttributeType.STRING } });
-        const index = table.addShardedIndex({ indexName: 'byTime', shardCounts: ShardCounts.uniform(2) });
-        return new FanOutQueryFunction(stack, 'It', { indexes: [index], vpc: vpcOf(stack) });
-      },
-    ],
+    ['OrderedProducerFunction', OrderedProducerFunction, (stack) => producer(stack, { vpc: vpcOf(stack) })],
+    ['FanOutQueryFunction', FanOutQueryFunction, (stack) => query(stack, { vpc: vpcOf(stack) })],
     [
       'KeyspacesFanOutQueryFunction',
       KeyspacesFanOutQueryFunction,
-      (stack) => {
-        const table = new ShardedKeyspacesTable(stack, 'Blogs', {
-          keyspaceName: 'tracker',
-          tableName: 'blogs',
-          partitionKey: [{ name: 'day', cqlType: CqlType.DATE }],
-          clusteringColumns: [{ name: 'id', cqlType: CqlType.TIMEUUID }],
-          shardCounts: ShardCounts.uniform(4),
-        });
-        return new KeyspacesFanOutQueryFunction(stack, 'It', { tables: [table], vpc: vpcOf(stack) });
-      },
+      (stack) => new KeyspacesFanOutQueryFunction(stack, 'It', { tables: [keyspacesTable(stack)], vpc: vpcOf(stack) }),
     ],
-    [
-      'OutboxRelayFunction',
-      OutboxRelayFunction,
-      (stack) =>
-        new OutboxRelayFunction(stack, 'It', {
-          stream: streamOf(stack),
-          database: databaseOf(stack),
-          vpc: vpcOf(stack),
-        }),
-    ],
+    ['OutboxRelayFunction', OutboxRelayFunction, relay],
   ];
-
-function streamOf(stack: Stack): UniformStream {
-  return new UniformStream(stack, 'Events', { shardCount: 4 });
-}
-
-function vpcOf(stack: Stack): ec2.IVpc {
-  const attributes = { vpcId: 'vpc-1', availabilityZones: ['eu-west-1a'], privateSubnetIds: ['subnet-1'] };
-  return ec2.Vpc.fromVpcAttributes(stack, 'Vpc', attributes);
-}
-
-function databaseOf(stack: Stack): OutboxRelayDatabase {
-  const cluster = rds.DatabaseCluster.fromDatabaseClusterAttributes(stack, 'Database', {
-    clusterIdentifier: 'database',
-    clusterResourceIdentifier: 'cluster-1',
-    clusterEndpointAddress: 'database.cluster-1.eu-west-1.rds.amazonaws.com',
-    port: 5432,
-  });
-  return OutboxRelayDatabase.fromCluster(cluster, { iamUser: 'relay' });
-}
 
 /** Methods that accept an `IGrantable`, each with an action that it allows. */
 const grants: [string, string, (stack: Stack, grantee: iam.IGrantable) => unknown][] = [

@@ -39,13 +39,16 @@ describe('HashKeyRegistry', () => {
   });
 
   test.each([
-    [{ removalPolicy: RemovalPolicy.DESTROY }, 'Delete', false],
-    [{ removalPolicy: RemovalPolicy.DESTROY, deletionProtection: true }, 'Delete', true],
-    [{ deletionProtection: false }, 'Retain', false],
+    [{ removalPolicy: RemovalPolicy.DESTROY }, 'its props', 'Delete', false],
+    [{ removalPolicy: RemovalPolicy.DESTROY, deletionProtection: true }, 'its props', 'Delete', true],
+    [{ deletionProtection: false }, 'its props', 'Retain', false],
+    [{}, 'the whole stack', 'Delete', false],
+    [{ deletionProtection: true }, 'the whole stack', 'Delete', true],
   ])(
-    'with the props %p, gives its table the deletion policy %s and the deletion protection %p',
-    (props, policy, protection) => {
+    'with the props %p and the removal policy of %s, its table has the deletion policy %s and the deletion protection %p',
+    (props, policyOf, policy, protection) => {
       registryWith(props);
+      if (policyOf === 'the whole stack') RemovalPolicies.of(stack).destroy();
 
       Template.fromStack(stack).hasResource('AWS::DynamoDB::GlobalTable', {
         DeletionPolicy: policy,
@@ -77,11 +80,13 @@ describe('HashKeyRegistry', () => {
         ...attributes,
       });
 
-    test('has the given ARNs, names and stream', () => {
+    test('has the given ARNs, names and stream, and adds nothing to the template', () => {
+      stack = new Stack(stack.node.root as App, 'Own', { env: { account: '111111111111', region: 'eu-west-1' } });
       const registry = imported();
 
       expect(registry).toMatchObject({ functionArn, functionName: 'registry', tableArn, tableName: 'owners', stream });
       expect(registry.env).toEqual({ account: '111111111111', region: 'eu-west-1' });
+      expect(Template.fromStack(stack).toJSON()).not.toHaveProperty('Resources');
     });
 
     test.each(['allocate', '7', '$LATEST'])(
@@ -92,14 +97,6 @@ describe('HashKeyRegistry', () => {
         );
       },
     );
-
-    test('adds nothing to the template', () => {
-      const own = new Stack(stack.node.root as App, 'Own');
-      const attributes = { functionArn, tableArn, stream };
-      HashKeyRegistry.fromHashKeyRegistryAttributes(own, 'Imported', attributes);
-
-      expect(Template.fromStack(own).toJSON()).not.toHaveProperty('Resources');
-    });
 
     test('grants.read allows GetItem on the table and Decrypt on its key', () => {
       const keyArn = 'arn:aws:kms:eu-west-1:111111111111:key/1234abcd-12ab-34cd-56ef-1234567890ab';
@@ -142,22 +139,6 @@ describe('HashKeyRegistry', () => {
       ).toThrow('EvenShards/Producer: hashKeyRegistry must be a registry of the stream events, got "clicks"');
     });
   });
-
-  test.each([
-    ['no', {}, false],
-    ['a', { deletionProtection: true }, true],
-  ])(
-    'if the props set %s deletion protection, uses the removal policy that the whole stack sets',
-    (_, props, isProtected) => {
-      new HashKeyRegistry(stack, 'Registry', { stream, ...props });
-      RemovalPolicies.of(stack).destroy();
-
-      Template.fromStack(stack).hasResource('AWS::DynamoDB::GlobalTable', {
-        DeletionPolicy: 'Delete',
-        Properties: { Replicas: [Match.objectLike({ DeletionProtectionEnabled: isProtected })] },
-      });
-    },
-  );
 
   test('applyRemovalPolicy sets the deletion policy of the table', () => {
     registryWith().applyRemovalPolicy(RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE);
