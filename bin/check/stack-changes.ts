@@ -25,7 +25,7 @@ export interface Comparison {
 }
 
 /** The client that reads items of tables. */
-export type ItemsClient = Pick<DynamoDB, 'scan'>;
+type ItemsClient = Pick<DynamoDB, 'scan'>;
 
 /** A table in the account, and the client of its Region. */
 export interface DeployedTable extends Location {
@@ -69,7 +69,7 @@ export type ClientsOfRegion = (
   region: string | undefined,
 ) => StateClients & { readonly cloudformation: StackClient; readonly dynamodb: ItemsClient };
 
-export interface AccountOptions {
+interface AccountOptions {
   /** Called before the command reads a stack. */
   readonly onProgress: (line: string) => void;
   /** Whether the deployment reverts drift. */

@@ -3,7 +3,7 @@ import type { DynamoDB } from '@aws-sdk/client-dynamodb';
 import { IncompleteAnswerError } from '../../lib/core/kernel/incomplete-answer-error';
 
 /** The parts of the clients that read Contributor Insights. */
-export interface InsightClients {
+interface InsightClients {
   readonly dynamodb: Pick<DynamoDB, 'describeContributorInsights'>;
   readonly cloudwatch: Pick<CloudWatch, 'getInsightRuleReport'>;
 }

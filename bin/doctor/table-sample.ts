@@ -14,7 +14,7 @@ export interface TableSample {
 }
 
 /** Items of a segment of a scan. Items of one segment are neighbours, and often have the same partition key. */
-export interface SampledSegment {
+interface SampledSegment {
   readonly items: readonly DynamoDbItem[];
   /** Whether the segment can have many more items of the only partition key that was read, so that its size is not known. */
   readonly isOfOneKey: boolean;
@@ -106,7 +106,7 @@ function spread(count: number): number[] {
 }
 
 /** A part of the items of a table, estimated from a sample. */
-export interface EstimatedShare {
+interface EstimatedShare {
   readonly share: number;
   /** With a probability of about 95 %, the share of the table is between `share - error` and `share + error`. 0 for a whole table. */
   readonly error: number;

@@ -20,7 +20,7 @@ export function languageOf(command: string, name: string = LANGUAGES[0]): Langua
 }
 
 /** An attribute of a key in the printed code. */
-export interface CodeAttribute {
+interface CodeAttribute {
   readonly name: string;
   readonly type: 'S' | 'N' | 'B';
 }

@@ -2,7 +2,7 @@ import { isRecord } from '../../lib/core/kernel/checks';
 import { InvalidEventError } from '../invalid-event-error';
 
 /** The event of the schedule is `{}`. A person invokes the function with one of the other events. */
-export type KeeperEvent =
+type KeeperEvent =
   | { readonly kind: 'changes' }
   | { readonly kind: 'schedule' }
   | { readonly kind: 'list'; readonly cursor?: string }

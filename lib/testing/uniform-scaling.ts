@@ -1,7 +1,7 @@
 import { type HashKeyRange, uniformRanges } from '../core/stream-format/hash-key-ranges';
 
 /** A split or a merge. `index` is the position of a shard among the open shards, in the order of their hash keys. */
-export type ScalingStep =
+type ScalingStep =
   | { readonly index: number; readonly newStartingHashKey: bigint }
   /** Merges the shard with the next shard. */
   | { readonly index: number; readonly newStartingHashKey?: undefined };

@@ -24,10 +24,10 @@ export interface Declared {
 /** Planning leaves out the resource, and continues with the others. The message is the reason. */
 export class LeftOutReason extends Error {}
 
-export const NOT_EMULATED = 'not emulated';
+const NOT_EMULATED = 'not emulated';
 /** The reason for a resource that is not emulated, and to which no running resource refers. */
-export const UNUSED = 'not emulated, and no resource that runs here refers to it';
-export const NOT_NEEDED = 'not needed here';
+const UNUSED = 'not emulated, and no resource that runs here refers to it';
+const NOT_NEEDED = 'not needed here';
 
 /** Resource types without a visible effect in an emulator. The `Custom` types are custom resources of the CDK. */
 const NOT_NEEDED_TYPES =

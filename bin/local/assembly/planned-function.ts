@@ -94,7 +94,7 @@ export function plannedFunction(
 }
 
 /** An alias of a function with its version, or a version with its number as its name. */
-export interface LocalQualifier {
+interface LocalQualifier {
   readonly functionName: string;
   readonly name: string;
   readonly version: string;

@@ -24,7 +24,7 @@ const MAX_BYTES = 1024 * 1024;
 const FIRST_NUMBER = 10n ** 20n;
 
 /** One item of a table. */
-export interface ItemPlace {
+interface ItemPlace {
   readonly TableName: string;
   readonly key: JsonItem;
 }

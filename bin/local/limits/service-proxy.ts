@@ -3,7 +3,7 @@ import { urlToHttpOptions } from 'node:url';
 import { APIS, type Call, type Gate, gatedService, Service } from '../emulators/gated-service';
 import { closeServer, endpointOf, listenOnLoopback } from '../loopback';
 
-export interface ServiceProxy {
+interface ServiceProxy {
   readonly endpoint: string;
   stop(): Promise<void>;
 }

@@ -9,7 +9,7 @@ export interface BatchRequests {
 }
 
 /** A put request, and the text of its value. The value is undefined if the index has no value attribute. */
-export interface WatchedPut {
+interface WatchedPut {
   readonly request: object;
   readonly name: string | undefined;
 }

@@ -12,7 +12,7 @@ import {
 } from './parking-table';
 
 /** A period in which this process parks keys, and its token in the table. */
-export interface ParkingPeriod {
+interface ParkingPeriod {
   readonly token: string;
   /** The time until which this process may rely on the token, in milliseconds since 1970. */
   readonly freshUntil: number;

@@ -38,7 +38,7 @@ export function highestVersion(format: StoredFormat): number {
 const MARK = /^(\d{1,6})(?:@(\d{1,6}\.\d{1,6}\.\d{1,6}))?$/;
 
 /** The name of the attribute that contains the format mark of an item. An item without this attribute has version 1. */
-export const FORMAT_ATTRIBUTE = 'format';
+const FORMAT_ATTRIBUTE = 'format';
 
 /** Stored data has a version of its format that a later release wrote and that this release cannot read. */
 export class NewerFormatError extends EvenShardsError {

@@ -3,7 +3,7 @@ import { millisecondsOf } from './keyed-row';
 import { quoted, type Statement } from './select-statement';
 
 /** A timestamp outside the range of `Date`. Its text is the number of milliseconds since 1970. */
-export class LongTime {
+class LongTime {
   constructor(private readonly milliseconds: bigint) {}
 
   toString(): string {

@@ -20,7 +20,7 @@ import { type StrayRow, strayOf } from './stray-rows';
 export type StrayRowOutcome = 'moved' | 'settled' | 'refused';
 
 /** The outcome of a move, and whether the move checked the write times of all values of the row. */
-export interface RowMove {
+interface RowMove {
   outcome: StrayRowOutcome;
   isVerified: boolean;
 }

@@ -188,7 +188,7 @@ function segmentStatement(
   return { query, parameters: [] };
 }
 
-export type StrayRowsPolicy<Report extends StrayRowsReport> = StrayRowsOptions<Report> & ScanPolicy;
+type StrayRowsPolicy<Report extends StrayRowsReport> = StrayRowsOptions<Report> & ScanPolicy;
 
 /** @throws InvalidArgumentError, or one of its subclasses, if the client, the configuration or an option is invalid */
 export function strayRowsPolicy<Report extends StrayRowsReport>(

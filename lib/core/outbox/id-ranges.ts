@@ -1,5 +1,5 @@
 /** Ranges of row numbers in the form that the table `ended` stores. */
-export interface IdRanges {
+interface IdRanges {
   /** The highest row number in the ranges, or null if the ranges contain no number. */
   readonly lastId: string | null;
   /** The row numbers as a multirange of Postgres, or null if the ranges contain no number. */

@@ -63,7 +63,7 @@ export interface OutboxRelayOptions {
 }
 
 /** Settings that only tests change. */
-export interface RelayTuning {
+interface RelayTuning {
   /** The maximum number of rows of a batch. */
   batchRows: number;
   /** The maximum number of bytes of a batch. The first row is read even if it is larger. */

@@ -11,7 +11,7 @@ import type { ReadyGroup } from './ready-group';
  * - `settling`: its first records get their results.
  * - `ended`: it accepts no more records. The next record of its key starts a new lane.
  */
-export type LaneState = 'waiting' | 'ready' | 'in flight' | 'settling' | 'ended';
+type LaneState = 'waiting' | 'ready' | 'in flight' | 'settling' | 'ended';
 
 const TRANSITIONS = {
   becomeReady: { from: ['waiting'], to: 'ready' },

@@ -27,7 +27,7 @@ export interface PutObserver<R extends ProducerRecord> {
 }
 
 /** The part of the producer that `putAll` uses. */
-export interface PutSink {
+interface PutSink {
   /** Aborted, with the reason, when the producer accepts no more records. */
   readonly ended: AbortSignal;
   /** Whether the later records of a key are sent after a rejection. */

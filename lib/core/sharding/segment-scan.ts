@@ -66,7 +66,7 @@ export function checkCallback(field: string, callback: unknown): void {
 }
 
 /** The methods of a store that a scan uses. */
-export interface SegmentStore<Item, Start> {
+interface SegmentStore<Item, Start> {
   /** Reads the page that begins at `start`, or at the beginning of the segment. */
   readPage(start: Start | undefined): Promise<{ items: readonly Item[]; next: Start | undefined }>;
   /** Handles the strays of a page. Returns whether the scan must start again at the beginning of the segment. */

@@ -36,7 +36,7 @@ const SKIPPING_PROPERTIES: Readonly<Record<string, (value: unknown) => boolean>>
 const OF_KINESIS_ONLY = ['FilterCriteria'];
 
 /** The event source mapping of a consumer. */
-export interface UnboundedMapping {
+interface UnboundedMapping {
   readonly handler: lambda.Function;
   readonly source: lambda.IEventSource;
   /** The Kinesis stream. Undefined for the stream of a table, whose records all fit into an event. */

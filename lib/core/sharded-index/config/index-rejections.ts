@@ -17,7 +17,7 @@ export interface IndexKeyAttribute {
 export type RejectionReason = 'otherType' | 'null' | 'empty' | 'tooLong';
 
 /** The items of a sample that an index with these key attributes would reject. */
-export interface IndexRejections {
+interface IndexRejections {
   /** The number of items of the sample. */
   readonly items: number;
   /** The items that the index rejects because of any key attribute. */

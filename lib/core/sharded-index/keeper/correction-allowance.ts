@@ -7,7 +7,7 @@ import { RecentMap } from '../../kernel/recent-map';
  * old images back.
  */
 export const CORRECTIONS_AT_ONCE = 300;
-export const CORRECTION_INTERVAL_MS = 10_000;
+const CORRECTION_INTERVAL_MS = 10_000;
 
 /**
  * The number of items whose corrections a process remembers. It remembers the most recently corrected items. A process corrects up

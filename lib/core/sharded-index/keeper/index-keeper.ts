@@ -39,7 +39,7 @@ export interface IndexKeeperOptions {
 export type CheckCounts = Record<CheckOutcome | 'notKept', number>;
 
 /** The result of a batch. */
-export interface KeptBatch {
+interface KeptBatch {
   counts: CheckCounts;
   /** The greatest time between a change and its check, in milliseconds. 0 for a batch without changes. */
   delayMs: number;
@@ -50,7 +50,7 @@ export interface KeptBatch {
 }
 
 /** The items that a keeper has set aside. */
-export interface AsideItems {
+interface AsideItems {
   /** Items whose corrections another program undoes. */
   contested: number;
   /** Items whose corrections DynamoDB rejects. */

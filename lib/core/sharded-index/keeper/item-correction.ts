@@ -18,7 +18,7 @@ const CORRECTED: ReadonlySet<StrayReason> = new Set(['missing', 'malformed', 'ot
 const NOT_KEPT: ReadonlySet<StrayReason> = new Set(['invalidValue', 'noSortKey']);
 
 /** The strays of an item. */
-export interface ItemCorrection {
+interface ItemCorrection {
   /** The strays that the keeper corrects. */
   wrong: IndexStray[];
   /** The strays that only the application can correct. */

@@ -27,7 +27,7 @@ import { byShardAttribute, correctionOf, keptAttributes } from './item-correctio
 export type CheckOutcome = 'right' | 'corrected' | 'changed' | 'wrong' | 'contested' | 'rejected' | 'invalidKey';
 
 /** The result of a check, and the strays that it found. */
-export interface ItemCheck {
+interface ItemCheck {
   outcome: CheckOutcome;
   /** The strays that the keeper corrects. */
   wrong: readonly IndexStray[];
@@ -39,7 +39,7 @@ export interface ItemCheck {
 export type FirstAttempt = (strays: readonly IndexStray[], send: () => Promise<object>) => Promise<object>;
 
 /** The settings of an `ItemCorrector`. */
-export interface CorrectorSettings {
+interface CorrectorSettings {
   /** Whether items are corrected. If not, they are only counted. */
   correct: boolean;
   clock: Clock;

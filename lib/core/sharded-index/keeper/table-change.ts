@@ -3,7 +3,7 @@ import { attributeOf } from '../../aws-client/attribute-value';
 import { InvalidArgumentError } from '../../kernel/errors';
 
 /** The event of an event source mapping to the stream of a table. */
-export interface TableStreamEvent {
+interface TableStreamEvent {
   /** The records of one shard, in order. */
   Records: readonly object[];
 }
@@ -25,7 +25,7 @@ export interface TableChange {
 }
 
 /** The changes of a batch, and their stream. */
-export interface TableChanges {
+interface TableChanges {
   /** The ARN of the stream. A stream that is turned off and on again has another ARN. */
   streamArn: string;
   /** The last change of each item, without the items that are deleted. */
