@@ -24,7 +24,6 @@ export class Wire {
   answer: (request: SentRequest, number: number) => Answer = () => ({ statusCode: 200, body: {} });
 
   headers: (text: string) => Record<string, string> = () => ({});
-  toBody: (text: string) => unknown = (text) => Readable.from([Buffer.from(text)]);
 
   async handle(request: SentRequest) {
     // The SDK sends the body as bytes, and the light client sends a string.
@@ -34,7 +33,13 @@ export class Wire {
     await new Promise(setImmediate);
     if (answer instanceof Error) throw answer;
     const text = typeof answer.body === 'string' ? answer.body : JSON.stringify(answer.body);
-    return { response: { statusCode: answer.statusCode, headers: this.headers(text), body: this.toBody(text) } };
+    return {
+      response: {
+        statusCode: answer.statusCode,
+        headers: this.headers(text),
+        body: Readable.from([Buffer.from(text)]),
+      },
+    };
   }
 
   /**

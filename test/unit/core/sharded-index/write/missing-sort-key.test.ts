@@ -154,11 +154,6 @@ describe('strays without the sort key of an index', () => {
     expect([strays.missing, strays.noSortKey, hidden]).toEqual([0, 0, 0]);
   });
 
-  test('findStrays – an item without the value and without a sort key – reports nothing', async () => {
-    const { strays } = await findStrays(storing(config, { jobId: 'job-1' }, false), config);
-    expect(Object.values(strays).every((count) => count === 0)).toBe(true);
-  });
-
   test.each<[string, number | undefined, string]>([
     ['with a right shard – leaves the item as it is, and does not hold up a drain', right, 'settled'],
     ['without a shard – sets the shard of the item', undefined, 'moved'],

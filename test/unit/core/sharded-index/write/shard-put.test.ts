@@ -193,11 +193,6 @@ describe('shardUpdate with an expression of the caller', () => {
     });
   });
 
-  test('accepts an expression without changes', () => {
-    const expression = { UpdateExpression: 'ADD n :one', ExpressionAttributeValues: { ':one': 1 } };
-    expect(shardUpdate([byStatus], key, {}, expression)).toEqual(expression);
-  });
-
   test('accepts a change of an attribute that does not decide a shard', () => {
     const expression = { UpdateExpression: 'SET amount = :five', ExpressionAttributeValues: { ':five': 5 } };
     const place = shardKey(ordersOfDay, '2026-11-21', key);

@@ -94,14 +94,6 @@ describe('shardUpdate', () => {
   test.each<[string, ItemChanges, Parameters<typeof shardUpdate>[3]]>([
     ['sets 200 attributes', { set: Object.fromEntries(Array.from({ length: 200 }, (__, at) => [`a${at}`, at])) }, {}],
     [
-      'has a condition of more than 300 operators',
-      { set: { owner: 'ann' } },
-      {
-        ConditionExpression: Array.from({ length: 151 }, () => 'a<>:a').join(' OR '),
-        ExpressionAttributeValues: { ':a': 1 },
-      },
-    ],
-    [
       'has an IN of 101 operands',
       { set: { owner: 'ann' } },
       {
