@@ -109,16 +109,6 @@ describe('ShardedIndex.fromShardedIndexAttributes', () => {
     expect(() => checkShardedConfig(config)).not.toThrow();
   });
 
-  test('accepts a table of the same app if addGlobalSecondaryIndex has added the index', () => {
-    const plain = new TableV2(stack, 'Plain', { partitionKey: string('jobId') });
-    plain.addGlobalSecondaryIndex({ indexName: 'byShard', partitionKey: number('shard') });
-    const index = importIndex({ table: plain, tableKey: ['jobId'], indexName: 'byShard', shardAttribute: 'shard' });
-
-    expect(stack.resolve(index.indexArn)).toEqual({
-      'Fn::Join': ['', [stack.resolve(plain.tableArn), '/index/byShard']],
-    });
-  });
-
   describe.each([
     ['TableV2', (scope: Stack, props: TablePropsV2) => new TableV2(scope, 'Own', props)],
     ['Table', (scope: Stack, props: TablePropsV2) => new Table(scope, 'Own', props as TableProps)],
@@ -139,6 +129,8 @@ describe('ShardedIndex.fromShardedIndexAttributes', () => {
 
     test.each([[[]], [['byTime', 'byType']]])('rejects at synthesis an index that is not one of %j', (others) => {
       importIndex({ table: own });
+      // A local secondary index has no partitions of its own.
+      own.addLocalSecondaryIndex({ indexName: 'byStatus', sortKey: string('status') });
       for (const indexName of others) own.addGlobalSecondaryIndex({ indexName, partitionKey: string(indexName) });
       expect(() => Template.fromStack(stack)).toThrow(
         `EvenShards/Own: indexName must be a global secondary index of the table: ${others.join(', ') || 'it has none'}, got "byStatus"`,
@@ -146,12 +138,13 @@ describe('ShardedIndex.fromShardedIndexAttributes', () => {
     });
 
     test('accepts an index that is added to the table after the import', () => {
-      importIndex({ table: own });
+      const { indexArn } = importIndex({ table: own });
       own.addGlobalSecondaryIndex({
         indexName: 'byStatus',
         partitionKeys: [number('byStatusShard'), string('status')],
       });
       expect(() => Template.fromStack(stack)).not.toThrow();
+      expect(stack.resolve(indexArn)).toEqual({ 'Fn::Join': ['', [stack.resolve(own.tableArn), '/index/byStatus']] });
     });
 
     const ofShard = { partitionKeys: [string('status'), number('byStatusShard')] };
@@ -192,16 +185,11 @@ describe('ShardedIndex.fromShardedIndexAttributes', () => {
     test('accepts indexes that are known only at deployment', () => {
       importIndex({ table: own });
       const resource = own.node.defaultChild as CfnResource;
-      resource.addPropertyOverride('GlobalSecondaryIndexes', Fn.conditionIf(new CfnCondition(stack, 'HasIndex').logicalId, [], []));
-      expect(() => Template.fromStack(stack)).not.toThrow();
-    });
-
-    test('rejects at synthesis a local secondary index, because it has no partitions of its own', () => {
-      importIndex({ table: own });
-      own.addLocalSecondaryIndex({ indexName: 'byStatus', sortKey: string('status') });
-      expect(() => Template.fromStack(stack)).toThrow(
-        'EvenShards/Own: indexName must be a global secondary index of the table: it has none, got "byStatus"',
+      resource.addPropertyOverride(
+        'GlobalSecondaryIndexes',
+        Fn.conditionIf(new CfnCondition(stack, 'HasIndex').logicalId, [], []),
       );
+      expect(() => Template.fromStack(stack)).not.toThrow();
     });
   });
 

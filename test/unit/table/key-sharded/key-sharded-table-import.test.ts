@@ -74,22 +74,12 @@ describe('an imported KeyShardedTable', () => {
     );
   });
 
-  test.each<[string, object, string]>([
-    [
-      'no sort key',
-      { tableKey: ['InvoiceNumber'] },
-      'Invoices: sharding.config.tableKey must be the partition key and the sort key',
-    ],
-    ['no key', { tableKey: [] }, 'sharding.config.tableKey must be the partition key and the sort key'],
-    [
-      'a separator with digits',
-      { separator: '0' },
-      'sharding.config.separator must be a non-empty text without digits',
-    ],
-  ])('is rejected with %s', (_, options, message) => {
-    expect(() => imported(options)).toThrow(InvalidIndexConfigError);
+  test('is rejected without a key', () => {
+    expect(() => imported({ tableKey: [] })).toThrow(InvalidIndexConfigError);
     stack = new Stack(new App(), 'Again', { env: ENV });
-    expect(() => imported(options)).toThrow(message);
+    expect(() => imported({ tableKey: [] })).toThrow(
+      'Invoices: sharding.config.tableKey must be the partition key and the sort key',
+    );
   });
 
   test('is rejected if a table of this app has another key', () => {

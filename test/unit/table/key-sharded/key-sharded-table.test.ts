@@ -40,27 +40,28 @@ describe('KeyShardedTable', () => {
     );
   });
 
-  test('emits a configuration that the core accepts', () => {
-    const config = configOf(invoices({ separator: '-', firstShard: 1 }));
-    expect(config).toEqual({ ...invoicesOfSeed, tableName: 'invoices' });
+  const grown = ShardCounts.uniform(6).since(ShardCounts.uniform(5));
+  test.each<[string, object, object]>([
+    [
+      'the shard format of another writer',
+      { separator: '-', firstShard: 1 },
+      { ...invoicesOfSeed, tableName: 'invoices' },
+    ],
+    [
+      'the separator # and the first shard 0 by default, and the strategy RANDOM',
+      { strategy: ShardingStrategy.RANDOM },
+      { separator: '#', firstShard: 0, strategy: 'random', shardedBy: [] },
+    ],
+    [
+      'a width and a placement of the shard',
+      { shardWidth: 2, shardPlacement: ShardPlacement.PREFIX },
+      { shardWidth: 2, shardPlacement: 'prefix' },
+    ],
+    ['an earlier count', { shardCounts: grown }, { shards: { default: { write: 6, read: 6, since: 5 } } }],
+  ])('emits a configuration that the core accepts: %s', (_, props, expected) => {
+    const config = configOf(invoices(props));
+    expect(config).toMatchObject(expected);
     expect(() => checkShardedConfig(config)).not.toThrow();
-  });
-
-  test('has the separator # and the first shard 0 by default, and accepts the strategy RANDOM', () => {
-    const config = configOf(invoices({ strategy: ShardingStrategy.RANDOM }));
-    expect(config).toMatchObject({ separator: '#', firstShard: 0, strategy: 'random', shardedBy: [] });
-    expect(() => checkShardedConfig(config)).not.toThrow();
-  });
-
-  test('passes shardWidth and shardPlacement on to its configuration', () => {
-    const config = configOf(invoices({ shardWidth: 2, shardPlacement: ShardPlacement.PREFIX }));
-    expect(config).toMatchObject({ shardWidth: 2, shardPlacement: 'prefix' });
-    expect(() => checkShardedConfig(config)).not.toThrow();
-  });
-
-  test('passes the earlier shard count of since on to its configuration', () => {
-    const grown = ShardCounts.uniform(6).since(ShardCounts.uniform(5));
-    expect(configOf(invoices({ shardCounts: grown })).shards).toEqual({ default: { write: 6, read: 6, since: 5 } });
   });
 
   test.each<[string, object, string]>([
@@ -98,13 +99,12 @@ describe('KeyShardedTable', () => {
       replicas: [{ region: 'us-east-2' }],
       witnessRegion: 'us-west-2',
     };
-    const changing = ShardCounts.uniform(6).since(ShardCounts.uniform(5));
     beforeEach(() => {
       stack = new Stack(new App(), 'Global', { env: { account: '111111111111', region: 'us-east-1' } });
     });
 
     test.each<[string, object]>([
-      ['changing counts', { shardCounts: changing }],
+      ['changing counts', { shardCounts: grown }],
       ['changing counts of a value', { shardCounts: ShardCounts.byValue({ a: 6 }, 5).since(ShardCounts.uniform(5)) }],
     ])('rejects %s', (_, props) => {
       expect(() => invoices({ ...strong, ...props })).toThrow('shardCounts must be counts that are not changing');
@@ -112,7 +112,7 @@ describe('KeyShardedTable', () => {
 
     test.each<[string, object]>([
       ['counts that do not change', {}],
-      ['random shards', { shardCounts: changing, strategy: ShardingStrategy.RANDOM }],
+      ['random shards', { shardCounts: grown, strategy: ShardingStrategy.RANDOM }],
     ])('accepts %s, and warns that the counts cannot change', (_, props) => {
       invoices({ ...strong, ...props });
       const warning = Match.stringLikeRegexp('rejects transactions.*the shard counts of this table cannot change');
@@ -122,8 +122,7 @@ describe('KeyShardedTable', () => {
 
   test('addShardedIndex rejects shard counts with since', () => {
     const table = new ShardedTable(stack, 'Jobs', { partitionKey: string('jobId') });
-    const shardCounts = ShardCounts.uniform(6).since(ShardCounts.uniform(5));
-    expect(() => table.addShardedIndex({ indexName: 'byTime', shardCounts })).toThrow(
+    expect(() => table.addShardedIndex({ indexName: 'byTime', shardCounts: grown })).toThrow(
       'byTime.shardCounts must be counts without since',
     );
   });
