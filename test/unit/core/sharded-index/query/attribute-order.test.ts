@@ -15,6 +15,15 @@ describe('compareAttributeValues', () => {
     );
   });
 
+  test.each([
+    ['\ud7ff', '\ue000'],
+    ['\ue000', '\u{10000}'],
+    ['\uffff', '\u{10000}'],
+  ])('orders strings by code point, even where UTF-16 has another order: %j before %j', (less, more) => {
+    expect(compareAttributeValues({ S: less }, { S: more })).toBeLessThan(0);
+    expect(compareAttributeValues({ S: more }, { S: less })).toBeGreaterThan(0);
+  });
+
   test('orders binary values by their unsigned bytes', () => {
     expect(compareAttributeValues({ B: Uint8Array.of(127) }, { B: Uint8Array.of(128) })).toBeLessThan(0);
     expect(compareAttributeValues({ B: Uint8Array.of(1) }, { B: Uint8Array.of(1, 0) })).toBeLessThan(0);
