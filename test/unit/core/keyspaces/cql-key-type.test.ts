@@ -172,6 +172,8 @@ test.each<[CqlKeyType, unknown, string | undefined]>([
   ['blob', '/wA=', undefined],
   ['varint', '1'.repeat(200_000), undefined],
   ['decimal', '1'.repeat(200_000), undefined],
+  ['decimal', decimal(-5n, 3), '-0.005'],
+  ['decimal', decimal(5n, -2), '500'],
 ])('the %s %p is the string %p', (type, value, text) => {
   expect(keyTypeOf(type).textOf(value)).toBe(text);
 });
