@@ -100,12 +100,13 @@ async function streamOf(
     ['kinesis:DescribeStreamSummary'],
     () => streamState(clients, name),
   );
-  const { ConsumerCount = 0, StreamARN } = described?.stream ?? {};
+  const { StreamARN } = described?.stream ?? {};
+  // A local run has no enhanced fan-out.
   const consumers =
-    measured.isEmulated || ConsumerCount === 0
+    clients.cloudwatch === undefined || StreamARN === undefined
       ? []
       : await measure(path, 'the consumers with enhanced fan-out', CONSUMER_ACTIONS, () =>
-          enhancedConsumers(clients.kinesis, StreamARN),
+          unlessUnknown(() => enhancedConsumers(clients.kinesis, StreamARN)),
         );
   return {
     path,
@@ -131,7 +132,7 @@ async function streamOf(
 /** The IAM actions for reading the consumers with enhanced fan-out of a stream. */
 export const CONSUMER_ACTIONS = ['kinesis:ListStreamConsumers'] as const;
 
-async function enhancedConsumers(kinesis: DoctorClients['kinesis'], StreamARN: string | undefined): Promise<string[]> {
+async function enhancedConsumers(kinesis: DoctorClients['kinesis'], StreamARN: string): Promise<string[]> {
   const names: string[] = [];
   const read = (NextToken: string | undefined) => kinesis.listStreamConsumers({ StreamARN, NextToken });
   for await (const { Consumers = [] } of pages('ListStreamConsumers', read, ({ NextToken }) => NextToken)) {
@@ -207,13 +208,20 @@ async function recoveryOf(
   dynamodb: DynamoDB,
   TableName: string,
 ): Promise<Pick<TableObservation, 'hasRecovery'> | Missing> {
-  try {
+  return unlessUnknown(async () => {
     const { ContinuousBackupsDescription } = await dynamodb.describeContinuousBackups({ TableName });
     const { PointInTimeRecoveryStatus } = ContinuousBackupsDescription?.PointInTimeRecoveryDescription ?? {};
     return { hasRecovery: PointInTimeRecoveryStatus === 'ENABLED' };
+  });
+}
+
+/** The result of a request. If the endpoint is an emulator without this request, the reason why there is no result. */
+async function unlessUnknown<T extends object>(request: () => Promise<T>): Promise<T | Missing> {
+  try {
+    return await request();
   } catch (error) {
     if ((error as Error).name !== 'UnknownOperationException') throw error;
-    return { why: 'the endpoint is an emulator without it', change: 'run doctor for the table of the account' };
+    return { why: 'the endpoint is an emulator without it', change: 'run doctor for the account' };
   }
 }
 

@@ -12,8 +12,7 @@ import { tableState } from '../deployed-stack/resource-state';
 import type { DeployedResource, StackResources } from '../deployed-stack/stack-resources';
 import { scalingOf, withLimits } from './capacity-limits';
 import { INSIGHT_ACTIONS, readKeyReport } from './contributor-insights';
-import type { Measured, TableOwner, UnshardedKey } from './observations';
-import { unlessDenied } from './observations';
+import { type Measured, type Missing, type TableOwner, type UnshardedKey, unlessDenied } from './observations';
 import { sampleTable } from './table-sample';
 
 /** The clients of the doctor. The doctor only reads. */
@@ -42,7 +41,7 @@ export type Measure = <T extends object>(
   path: string,
   noun: string,
   actions: readonly string[],
-  read: () => Promise<T>,
+  read: () => Promise<T | Missing>,
 ) => Promise<T | undefined>;
 
 /** The key of a table, unless its own key has shards, and the keys of its indexes without shards. */

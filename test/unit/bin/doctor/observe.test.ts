@@ -171,7 +171,7 @@ const failsWith = (name: string) => () => Promise.reject(Object.assign(new Error
 
 describe('doctor – a stream with enhanced fan-out', () => {
   const OF_STREAM = { Name: 'StreamName', Value: 'events' };
-  const StreamDescriptionSummary = { ConsumerCount: 2, StreamARN: 'arn:of:events', RetentionPeriodHours: 24 };
+  const StreamDescriptionSummary = { StreamARN: 'arn:of:events', RetentionPeriodHours: 24 };
   const pagesOfConsumers: Record<string, object> = {
     first: { Consumers: [{ ConsumerName: 'audit' }], NextToken: 'more' },
     more: { Consumers: [{ ConsumerName: 'search' }] },
@@ -201,7 +201,7 @@ describe('doctor – a stream with enhanced fan-out', () => {
         ...{ consumers: [], keepers: [], tables: [], shardings: [] },
         streams: [{ path: 'Shop/Events', name: 'events', aliases: [], properties: {} }],
       },
-      { kinesis: kinesis as never, dynamodb: undefined as never },
+      { kinesis: kinesis as never, dynamodb: undefined as never, cloudwatch: {} as never },
       measuredByCloudWatch(metricReader(cloudWatch as never, 3, NOW_MS)),
       { scan: false, endpoint: undefined, hours: 3, onProgress: () => {} },
     );
@@ -214,11 +214,14 @@ describe('doctor – a stream with enhanced fan-out', () => {
     expect(behind!.what).toContain('a consumer reads records that are 15 hours old');
   });
 
-  test('reports the consumers as not measured without the permission to list them', async () => {
-    const found = await ofStream({ listStreamConsumers: failsWith('AccessDeniedException') });
-    expect(found.map(({ id, what }) => [id, what])).toContainEqual([
+  test.each([
+    ['the permission to list them', 'AccessDeniedException', 'access denied: refused'],
+    ['an endpoint that lists them', 'UnknownOperationException', 'the endpoint is an emulator without it'],
+  ])('reports the consumers as not measured without %s', async (_, name, why) => {
+    const seen = await ofStream({ listStreamConsumers: failsWith(name) });
+    expect(seen.map(({ id, what }) => [id, what])).toContainEqual([
       'notMeasured',
-      'the consumers with enhanced fan-out: access denied: refused',
+      `the consumers with enhanced fan-out: ${why}`,
     ]);
   });
 });
