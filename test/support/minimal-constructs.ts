@@ -84,8 +84,12 @@ export function query(stack: Stack, settings: object = {}, shardCounts = ShardCo
   return new FanOutQueryFunction(stack, 'Query', { indexes: [index(stack, shardCounts)], ...settings });
 }
 
-export function keyspacesTable(stack: Stack, props: Partial<ShardedKeyspacesTableProps> = {}): ShardedKeyspacesTable {
-  return new ShardedKeyspacesTable(stack, 'Blogs', {
+export function keyspacesTable(
+  stack: Stack,
+  props: Partial<ShardedKeyspacesTableProps> = {},
+  id = 'Blogs',
+): ShardedKeyspacesTable {
+  return new ShardedKeyspacesTable(stack, id, {
     keyspaceName: 'tracker',
     tableName: 'blogs',
     partitionKey: [{ name: 'day', cqlType: CqlType.DATE }],

@@ -1,18 +1,12 @@
 import { App, Stack, Token } from 'aws-cdk-lib';
 import { Match, Template } from 'aws-cdk-lib/assertions';
 import { Vpc } from 'aws-cdk-lib/aws-ec2';
-import { CqlType, KeyspacesFanOutQueryFunction, ShardCounts, ShardedKeyspacesTable } from '../../../lib';
+import { KeyspacesFanOutQueryFunction, ShardCounts } from '../../../lib';
 import { InvalidArgumentError } from '../../../lib/core';
+import { keyspacesTable } from '../../support/minimal-constructs';
 
-function tableOf(stack: Stack, tableName: string, shards = ShardCounts.uniform(10)): ShardedKeyspacesTable {
-  return new ShardedKeyspacesTable(stack, tableName, {
-    keyspaceName: 'tracker',
-    tableName,
-    partitionKey: [{ name: 'day', cqlType: CqlType.DATE }],
-    clusteringColumns: [{ name: 'title', cqlType: CqlType.TEXT }],
-    shardCounts: shards,
-  });
-}
+const tableOf = (stack: Stack, tableName: string, shardCounts = ShardCounts.uniform(10)) =>
+  keyspacesTable(stack, { tableName, shardCounts }, tableName);
 
 describe('KeyspacesFanOutQueryFunction', () => {
   test('has the configuration of its tables in its environment', () => {
@@ -67,11 +61,9 @@ describe('KeyspacesFanOutQueryFunction', () => {
     const stack = new Stack(new App(), 'Stack');
     const blogs = tableOf(stack, 'blogs');
     expect(() => new KeyspacesFanOutQueryFunction(stack, 'None', { tables: [] })).toThrow('at least one sharded table');
-    const far = new Stack(new App(), 'Far', { env: { account: '111111111111', region: 'us-east-1' } });
-    const near = tableOf(
-      new Stack(new App(), 'Near', { env: { account: '111111111111', region: 'eu-west-1' } }),
-      'near',
-    );
+    const stackIn = (region: string) => new Stack(new App(), 'Far', { env: { account: '111111111111', region } });
+    const far = stackIn('us-east-1');
+    const near = tableOf(stackIn('eu-west-1'), 'near');
     expect(() => new KeyspacesFanOutQueryFunction(far, 'Near', { tables: [near] })).toThrow(
       'Far/Near: tables.near must be a table of the account and region aws://111111111111/us-east-1',
     );

@@ -34,32 +34,22 @@ describe('HashKeyOwners', () => {
     expect(requests).toEqual([['o1', 'o2'], ['o3']]);
   });
 
-  test('requests the hash key of an owner again after a minute, because the owner may have moved', async () => {
+  const DAY_MS = 86_400_000;
+  test.each<[string, number, number, OwnerKey | undefined]>([
+    ['not after less than a minute', 59_999, 2 * DAY_MS, 1n],
+    ['after a minute, because the owner may have moved or may have been released', 60_000, 2 * DAY_MS, undefined],
+    ['after a minute, even if the time of day jumps back', 60_000, DAY_MS, undefined],
+    ['after a minute, even if the time of day jumps ahead', 60_000, 3 * DAY_MS, undefined],
+    ['if the function was frozen for a minute', 0, 2 * DAY_MS + 60_000, undefined],
+  ])('requests the hash key of an owner again: %s', async (_, laterMs, laterTimeOfDayMs, kept) => {
+    timeOfDayMs = 2 * DAY_MS;
     await keysOf('o1');
-    keyOf = () => 7n;
-    nowMs = 59_999;
-    expect(await keysOf('o1')).toEqual([1n]);
-    nowMs = 60_000;
-    expect(await keysOf('o1')).toEqual([7n]);
-  });
-
-  test.each([-1, 1])(
-    'requests the hash key of an owner again after a minute, even if the time of day jumps by %d days',
-    async (days) => {
-      timeOfDayMs = 2 * 86_400_000;
-      await keysOf('o1');
-      timeOfDayMs += days * 86_400_000;
-      nowMs = 60_000;
-      await keysOf('o1');
-      expect(requests).toHaveLength(2);
-    },
-  );
-
-  test('requests the hash key of an owner again if the function was frozen for a minute', async () => {
-    await keysOf('o1');
-    timeOfDayMs = 60_000;
-    await keysOf('o1');
-    expect(requests).toHaveLength(2);
+    [nowMs, timeOfDayMs] = [laterMs, laterTimeOfDayMs];
+    for (const now of [7n, null]) {
+      keyOf = () => now;
+      expect(await keysOf('o1')).toEqual([kept ?? now ?? undefined]);
+      nowMs += kept === undefined ? 60_000 : 0;
+    }
   });
 
   test('keeps the hash key of an owner for the whole event, even if the cache overflows', async () => {
@@ -73,13 +63,6 @@ describe('HashKeyOwners', () => {
     expect(await keysOf('o1')).toEqual([undefined]);
     keyOf = () => 1n;
     expect(await keysOf('o1')).toEqual([1n]);
-  });
-
-  test('forgets the key of an owner that was released', async () => {
-    await keysOf('o1');
-    keyOf = () => null;
-    nowMs = 60_000;
-    expect(await keysOf('o1')).toEqual([undefined]);
   });
 
   test('requests at most 1,000 owners in one call', async () => {
