@@ -151,19 +151,6 @@ describe('a configuration with adaptive counts', () => {
     await expect(use(adaptiveConfig)).rejects.toThrow('config.version must be 1 or absent');
   });
 
-  const given: [string, (config: never) => unknown][] = [
-    ['shardAttributes', (config) => shardAttributes(config, { orderId: 'a', status: 'open' })],
-    ['shardPut', (config) => shardPut([config], { orderId: 'a', status: 'open' })],
-    ['shardUpdate', (config) => shardUpdate([config], { orderId: 'a' }, { set: { status: 'open' } })],
-  ];
-
-  test.each(given)('is rejected by %s with a message that says to await the configuration', (_, use) => {
-    const application = new Play().application();
-    const message = 'config must be a configuration: await forWriting() of an AdaptiveIndex, got';
-    expect(() => use(application as never)).toThrow(`${message} "an AdaptiveIndex"`);
-    expect(() => use(application.forWriting() as never)).toThrow(`${message} "a Promise"`);
-  });
-
   test('contains the current count, which determines the shard of an item', async () => {
     const play = new Play();
     play.increase('open', 8);

@@ -23,6 +23,7 @@ const ANSWERS: Partial<Record<StatementName, FakeRows>> = {
   readCacheSize: [{ cache_size: '1' }],
   lockWorker: [{ lock: -7 }],
   findFreeRanges: ([held]) => ((held as number[]).length === 0 ? [{ number: 1, lock: 1 }] : []),
+  countHoldings: [{ is_mine: true, ranges: 0 }],
   lockRange: [{ isClaimed: true }],
   recognizeDatabase: [{ isKnown: true }],
   takeOverRange: [
@@ -53,14 +54,12 @@ class StubPool extends EventEmitter implements PostgresPool {
   readonly ran: Name[] = [];
   /** For each released connection, whether it was released as broken. */
   readonly released: unknown[] = [];
-  /** Responses that replace the responses of the empty outbox. */
-  readonly responses = new Map<Name, object[]>();
+  /** Whether a range is free for a worker. */
+  hasFreeRange = true;
   /** The statement to which the server sends no response. */
   silentOn?: Name;
   /** Whether each requested connection is new. For a new connection, the pool emits `connect`. */
   areNew = true;
-  /** The number of ranges of each worker. */
-  holdings: object[] = [{ is_mine: true, ranges: 0 }];
 
   constructor(private readonly failing: (name: Name) => object | undefined = () => undefined) {
     super();
@@ -79,8 +78,8 @@ class StubPool extends EventEmitter implements PostgresPool {
       const failure = this.failing(name);
       if (failure !== undefined) throw Object.assign(new Error(), failure);
       if (this.silentOn === name) return new Promise<never>(() => {});
-      if (name === 'countHoldings') return { rows: this.holdings, rowCount: this.holdings.length };
-      const answer = this.responses.get(name) ?? ANSWERS[name as StatementName] ?? [];
+      const isFull = name === 'findFreeRanges' && !this.hasFreeRange;
+      const answer = isFull ? [] : (ANSWERS[name as StatementName] ?? []);
       const rows = typeof answer === 'function' ? answer(released.values ?? []) : answer;
       return { rows, rowCount: rows.length };
     };
@@ -99,19 +98,19 @@ const producer = { putAll: async () => ({ delivered: 0, rejected: 0 }) };
 const relayOn = (postgres: PostgresPool | PostgresClient, clock: VirtualClock, options: TunedRelayOptions = {}) =>
   new OutboxRelay(postgres, producer, { clock, onReconnect: () => {}, ...options });
 
-/** Runs a relay for this time, calls `meanwhile`, and returns how often each statement ran. */
-async function countsOf(pool: StubPool, forMs: number, options: TunedRelayOptions = {}, meanwhile = () => {}) {
-  const clock = new VirtualClock();
-  const relay = relayOn(pool, clock, { ...options, clock });
+/** Starts a relay on a virtual clock. */
+function start(pool: PostgresPool | PostgresClient, options: TunedRelayOptions = {}, clock = new VirtualClock()) {
+  const relay = relayOn(pool, clock, options);
   const abort = new AbortController();
   const running = relay.run({ signal: abort.signal });
-  await clock.runUntil(clock.sleep(SECOND_MS / 2));
-  meanwhile();
-  await clock.runUntil(clock.sleep(forMs - SECOND_MS / 2));
-  abort.abort();
-  await clock.runUntil(running);
-  const count = (name: Name) => pool.ran.filter((each) => each === name).length;
-  return { count, relay, endedAt: clock.now() };
+  const pass = (ms: number) => clock.runUntil(clock.sleep(ms));
+  /** Aborts the relay, and waits until it has ended. */
+  const stop = async (): Promise<void> => {
+    abort.abort();
+    await clock.runUntil(running);
+  };
+  const ended = () => clock.runUntil(running);
+  return { clock, relay, abort, pass, stop, ended };
 }
 
 describe('a relay on a read-only server', () => {
@@ -123,11 +122,10 @@ describe('a relay on a read-only server', () => {
     const clock = new VirtualClock();
     const writes: Name[] = ['takeOverRange', 'replaceLock', 'takeSnapshot'];
     const pool = new StubPool((name) => (writes.includes(name) ? failureAt(clock.now()) : undefined));
-    const abort = new AbortController();
+    const { abort, ended } = start(pool, {}, clock);
     clock.schedule(() => abort.abort(), 3_600 * SECOND_MS);
-    const running = relayOn(pool, clock).run({ signal: abort.signal });
     try {
-      await clock.runUntil(running);
+      await ended();
       return undefined;
     } catch (error) {
       expect(error).toBeInstanceOf(OutboxReadOnlyError);
@@ -150,12 +148,10 @@ describe('a relay on a read-only server', () => {
 });
 
 test('after run and verify have ended, the pool and its connections have no listeners of the relay', async () => {
-  const clock = new VirtualClock();
   const pool = new StubPool();
-  const abort = new AbortController();
-  clock.schedule(() => abort.abort(), SECOND_MS);
-  const relay = relayOn(pool, clock);
-  await clock.runUntil(relay.run({ signal: abort.signal }));
+  const { clock, relay, abort, pass, stop } = start(pool);
+  await pass(SECOND_MS);
+  await stop();
   await clock.runUntil(relay.verify());
   expect([getEventListeners(abort.signal, 'abort'), pool.released]).toEqual([[], [false, false]]);
   const emitters = [pool, ...pool.connections];
@@ -195,18 +191,17 @@ test('a relay cannot run twice at the same time, but can run again after it has 
 });
 
 test('an aborted relay ends immediately, even if its lease is long', async () => {
-  const { endedAt } = await countsOf(new StubPool(), 5 * SECOND_MS, { leaseMs: 3_600 * SECOND_MS });
-  expect(endedAt).toBe(5 * SECOND_MS);
+  const { clock, pass, stop } = start(new StubPool(), { leaseMs: 3_600 * SECOND_MS });
+  await pass(5 * SECOND_MS);
+  await stop();
+  expect(clock.now()).toBe(5 * SECOND_MS);
 });
 
 test('an aborted relay waits at most three seconds for the last response', async () => {
-  const clock = new VirtualClock();
   const pool = Object.assign(new StubPool(), { silentOn: 'unlisten' as const });
-  const abort = new AbortController();
-  const running = relayOn(pool, clock).run({ signal: abort.signal });
-  await clock.runUntil(clock.sleep(SECOND_MS));
-  abort.abort();
-  await clock.runUntil(running);
+  const { clock, pass, stop } = start(pool);
+  await pass(SECOND_MS);
+  await stop();
   expect([clock.now(), pool.released]).toEqual([4 * SECOND_MS, [true]]);
 });
 
@@ -215,18 +210,14 @@ describe('a pool connection that was lost', () => {
     ['holds a range', true],
     ['has no range', false],
   ])('is released immediately by a worker that %s, even if the lease is long', async (_, isFree) => {
-    const clock = new VirtualClock();
     const pool = new StubPool();
-    if (!isFree) pool.responses.set('findFreeRanges', []);
-    const abort = new AbortController();
-    const relay = relayOn(pool, clock, { leaseMs: 3_600 * SECOND_MS });
-    const running = relay.run({ signal: abort.signal });
-    await clock.runUntil(clock.sleep(SECOND_MS));
+    pool.hasFreeRange = isFree;
+    const { relay, pass, stop } = start(pool, { leaseMs: 3_600 * SECOND_MS });
+    await pass(SECOND_MS);
     pool.connections[0]!.emit('end');
-    await clock.runUntil(clock.sleep(0));
+    await pass(0);
     expect(pool.released).toEqual([true]);
-    abort.abort();
-    await clock.runUntil(running);
+    await stop();
     const nothing = { relayed: 0, parked: 0, rejections: 0, givenUp: 0 };
     expect(relay.summary()).toEqual({ ...nothing, reconnects: 1 });
   });
@@ -237,11 +228,17 @@ describe('a pool connection that was lost', () => {
       const pool = new StubPool();
       const errors: Error[] = [];
       const options = { leaseMs: 2 * SECOND_MS, onReconnect: (error: Error) => void errors.push(error) };
-      const { relay } = await countsOf(pool, 2 * SECOND_MS, options, () => pool.connections[0]!.emit(event));
-      expect([pool.connections.length, pool.released]).toEqual([1, [true]]);
-      const again = await countsOf(pool, 4 * SECOND_MS, options, () => pool.connections[1]!.emit(event));
-      expect(pool.connections).toHaveLength(3);
-      expect([relay, again.relay].map((each) => each.summary().reconnects)).toEqual([1, 1]);
+      for (const [seconds, connections] of [
+        [2, 1],
+        [4, 3],
+      ] as const) {
+        const { relay, pass, stop } = start(pool, options);
+        await pass(SECOND_MS / 2);
+        pool.connections.at(-1)!.emit(event);
+        await pass((seconds - 0.5) * SECOND_MS);
+        await stop();
+        expect([pool.connections.length, pool.released[0], relay.summary().reconnects]).toEqual([connections, true, 1]);
+      }
       expect(errors).toMatchObject([{ code: 'OUTBOX_CONNECTION' }, { code: 'OUTBOX_CONNECTION' }]);
     },
   );
@@ -250,9 +247,8 @@ describe('a pool connection that was lost', () => {
     ['the connection is lost before the check', 'hasSettingsTable', BROKEN, { code: 'OUTBOX_CONNECTION' }],
     ['the error is permanent', 'takeSnapshot', { code: '42P01' }, { code: '42P01' }],
   ])('ends the relay if %s', async (_, failing, failure, error) => {
-    const clock = new VirtualClock();
     const pool = new StubPool((name) => (name === failing ? failure : undefined));
-    await expect(clock.runUntil(relayOn(pool, clock).run())).rejects.toMatchObject(error);
+    await expect(start(pool).ended()).rejects.toMatchObject(error);
     expect([pool.connections.length, pool.released]).toEqual([1, [true]]);
   });
 
@@ -275,9 +271,8 @@ describe('a pool without a connection', () => {
     ['with the system error', REFUSED, 'ECONNREFUSED'],
     ['with an error without a code', new Error('timeout'), 'OUTBOX_CONNECTION'],
   ])('ends the relay %s', async (_, failure, code) => {
-    const clock = new VirtualClock();
     const pool = Object.assign(new StubPool(), { connect: () => Promise.reject(failure) });
-    await expect(clock.runUntil(relayOn(pool, clock).run())).rejects.toMatchObject({ code });
+    await expect(start(pool).ended()).rejects.toMatchObject({ code });
   });
 
   test('ends the relay after 30 seconds, and a connection that the pool returns later is closed', async () => {
@@ -310,9 +305,9 @@ describe('the connections of a pool', () => {
   }
 
   async function runOn(pool: StubPool, clock: VirtualClock): Promise<void> {
-    const abort = new AbortController();
+    const { abort, ended } = start(pool, {}, clock);
     clock.schedule(() => abort.abort(), 10 * SECOND_MS);
-    await clock.runUntil(relayOn(pool, clock).run({ signal: abort.signal }));
+    await ended();
   }
 
   test.each<[string, object]>([
@@ -342,7 +337,9 @@ test.each([
   ['holds no range', 0],
 ])('a worker that %s rotates the slots %d times in 100 seconds', async (_, rotations) => {
   const pool = new StubPool();
-  if (rotations === 0) pool.responses.set('findFreeRanges', []);
-  const { count } = await countsOf(pool, 100 * SECOND_MS);
-  expect(count('rotate')).toBe(rotations);
+  pool.hasFreeRange = rotations > 0;
+  const { pass, stop } = start(pool);
+  await pass(100 * SECOND_MS);
+  await stop();
+  expect(pool.ran.filter((name) => name === 'rotate')).toHaveLength(rotations);
 });
