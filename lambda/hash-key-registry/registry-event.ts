@@ -1,4 +1,4 @@
-import { isObject, isRecord } from '../../lib/core/kernel/checks';
+import { isObject, isRecord, isWhole } from '../../lib/core/kernel/checks';
 import type { HashKeyMove, OwnerRequest } from '../../lib/core/registry/hash-key-ledger';
 import { InvalidEventError } from '../invalid-event-error';
 
@@ -77,7 +77,7 @@ function ownerRequest(input: unknown, index: number): OwnerRequest {
 
 function count(field: string, value: unknown): number {
   if (value === undefined) return MAX_OWNERS;
-  if (Number.isInteger(value) && (value as number) >= 1 && (value as number) <= MAX_OWNERS) return value as number;
+  if (isWhole(value, 1, MAX_OWNERS)) return value;
   throw new InvalidEventError(field, value, `an integer from 1 to ${MAX_OWNERS}`);
 }
 

@@ -2,6 +2,7 @@ import { GetSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-sec
 import { Signer } from '@aws-sdk/rds-signer';
 import { DATABASE_SECRET_ARN, DATABASE_USER } from '../../lib/core/contract/function-environment';
 import { callWithin } from '../../lib/core/kernel/call-within';
+import { isText } from '../../lib/core/kernel/checks';
 import { EvenShardsError } from '../../lib/core/kernel/errors';
 import { requiredEnvironment } from '../required-environment';
 import { boundedHandler } from '../reshard-client';
@@ -62,7 +63,7 @@ export async function credentials(
 function loginOf(secret: unknown): Login {
   const { username, password }: Partial<Login> = Object(parsed(secret));
   for (const [field, value] of Object.entries({ username, password })) {
-    if (typeof value === 'string' && value !== '') continue;
+    if (isText(value)) continue;
     throw new DatabaseSecretError(`must be JSON with a ${field} that is a non-empty string`);
   }
   return { username: username!, password: password! };

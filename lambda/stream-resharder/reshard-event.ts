@@ -1,3 +1,4 @@
+import { isText } from '../../lib/core/kernel/checks';
 import type { ReshardTarget } from '../../lib/core/resharding/reshard-stream';
 import { InvalidEventError } from '../invalid-event-error';
 
@@ -22,7 +23,7 @@ export interface ReshardEvent {
 /** The stream and its shard count. CloudFormation sends every property as text. */
 export function reshardTarget(event: ReshardEvent): ReshardTarget {
   const { StreamName, ShardCount }: Partial<ReshardEvent['ResourceProperties']> = Object(event?.ResourceProperties);
-  if (typeof StreamName !== 'string' || StreamName === '') {
+  if (!isText(StreamName)) {
     throw new InvalidEventError('ResourceProperties.StreamName', StreamName, 'the name of a stream');
   }
   if (typeof ShardCount !== 'string') throw new InvalidEventError('ResourceProperties.ShardCount', ShardCount, 'text');

@@ -5,6 +5,7 @@ import { ExpressionBuilder } from '../aws-client/expression';
 import { laterFields, withLaterFields } from '../aws-client/later-fields';
 import { CONSUMER_NAME, PARKING_TABLE_NAME } from '../contract/function-environment';
 import { backoffMs } from '../kernel/backoff';
+import { isText } from '../kernel/checks';
 import { systemClock } from '../kernel/clock';
 import { EvenShardsError, InvalidArgumentError } from '../kernel/errors';
 import { checkItemFormat } from '../kernel/format-version';
@@ -121,7 +122,7 @@ export class DynamoDbParkingStore extends BaseParkingStore {
       'deleteItem',
       'transactWriteItems',
     ]);
-    if (typeof tableName !== 'string' || tableName === '') {
+    if (!isText(tableName)) {
       throw new InvalidArgumentError('tableName', tableName, 'the name of a table');
     }
     if (typeof consumer !== 'string' || !/^.{1,128}$/su.test(consumer)) {

@@ -1,3 +1,4 @@
+import { isText } from '../kernel/checks';
 import { InvalidArgumentError } from '../kernel/errors';
 import { NewerFormatError } from '../kernel/format-version';
 import { parseFence } from '../stream-format/fence';
@@ -136,7 +137,7 @@ export function eventBatch({ Records }: StreamEvent): SourceBatch {
 const LONGEST_SOURCE = 2_048;
 
 function checkSource(field: string, source: unknown): asserts source is string {
-  if (typeof source === 'string' && source !== '' && source.length <= LONGEST_SOURCE) return;
+  if (isText(source) && source.length <= LONGEST_SOURCE) return;
   const allowed = `the ARN of a stream, or another name of the source, of 1 to ${LONGEST_SOURCE} characters`;
   throw new InvalidArgumentError(field, source, allowed);
 }

@@ -1,3 +1,4 @@
+import { isText } from '../kernel/checks';
 import { InvalidArgumentError } from '../kernel/errors';
 import { valueText } from '../sharding/count-of-value';
 
@@ -11,7 +12,7 @@ export function checkAllowedValues(field: string, values: unknown): asserts valu
   if (!Array.isArray(values) || values.length === 0) throw new InvalidArgumentError(field, values, ALLOWED);
   const keys = new Set<string>();
   for (const [index, value] of values.entries()) {
-    const isValue = (typeof value === 'string' && value !== '') || isExact(value);
+    const isValue = isText(value) || isExact(value);
     if (!isValue || keys.has(typedText(value))) throw new InvalidArgumentError(`${field}[${index}]`, value, ALLOWED);
     keys.add(typedText(value));
   }

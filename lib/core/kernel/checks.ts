@@ -46,6 +46,11 @@ export function checkSignal(signal: unknown): void {
   throw new InvalidArgumentError('signal', signal, 'an AbortSignal or absent');
 }
 
+/** Whether `value` is a string that is not empty. */
+export function isText(value: unknown): value is string {
+  return typeof value === 'string' && value !== '';
+}
+
 /** Whether `value` has fields: it is an object or an array, and not null. */
 export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null;

@@ -1,4 +1,4 @@
-import { isObject } from '../kernel/checks';
+import { isObject, isText, isWhole } from '../kernel/checks';
 import { checkConfigFormat } from '../kernel/format-version';
 import type { IndexShards, ShardCount } from '../sharded-index';
 import { checkIndexShardCount, MAX_INDEX_SHARDS, unknownShardsField } from '../sharding/shard-count';
@@ -101,7 +101,7 @@ export function checkShardedKeyspacesConfig(config: ShardedKeyspacesConfig, pref
   const { partitionKey, clusteringColumns, columns, shardColumn, firstShard, strategy, calculatedFrom } = config;
   for (const name of ['keyspaceName', 'tableName'] as const) {
     const given = config[name];
-    if (typeof given !== 'string' || given === '') {
+    if (!isText(given)) {
       throw new InvalidTableConfigError(`${prefix}${name}`, given, 'a non-empty string');
     }
   }
@@ -120,7 +120,7 @@ export function checkShardedKeyspacesConfig(config: ShardedKeyspacesConfig, pref
   }
   const twice = names.find((name, index) => names.indexOf(name) !== index);
   if (twice !== undefined) throw new InvalidTableConfigError(`${prefix}columns`, twice, 'names that differ');
-  if (!Number.isInteger(firstShard) || firstShard < 0 || firstShard > LARGEST_INT - MAX_INDEX_SHARDS) {
+  if (!isWhole(firstShard, 0, LARGEST_INT - MAX_INDEX_SHARDS)) {
     const allowed = `a whole number from 0 to ${LARGEST_INT - MAX_INDEX_SHARDS}`;
     throw new InvalidTableConfigError(`${prefix}firstShard`, firstShard, allowed);
   }

@@ -1,3 +1,4 @@
+import { isText } from '../kernel/checks';
 import { InvalidArgumentError } from '../kernel/errors';
 
 interface EnvelopedRow {
@@ -30,7 +31,7 @@ export interface CloudEventsEnvelope {
 /** @throws InvalidArgumentError unless both attributes are non-empty strings */
 export function checkEnvelope({ source, defaultType = 'event' }: CloudEventsEnvelope): void {
   for (const [field, value] of Object.entries({ source, defaultType })) {
-    if (typeof value === 'string' && value !== '') continue;
+    if (isText(value)) continue;
     throw new InvalidArgumentError(field, value, 'a non-empty string');
   }
 }

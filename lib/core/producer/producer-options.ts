@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { checkBetween, checkSignal, checkWhole } from '../kernel/checks';
+import { checkBetween, checkSignal, checkWhole, isObject, isText } from '../kernel/checks';
 import { type Clock, LONGEST_TIMER_MS, systemClock } from '../kernel/clock';
 import { InvalidArgumentError } from '../kernel/errors';
 import { checkHashBuckets, DEFAULT_HASH_BUCKETS } from '../stream-format/hash-buckets';
@@ -185,7 +185,7 @@ const OPTIONS: Record<keyof OrderedProducerOptions, true> = {
 
 /** Checks the options, and sets the defaults for absent options. */
 export function producerSettings(options: OrderedProducerOptions): ProducerSettings {
-  if (typeof options !== 'object' || options === null) {
+  if (!isObject(options as unknown)) {
     throw new InvalidArgumentError('options', options, 'an object with streamName or streamArn');
   }
   const unknown = Object.keys(options).find((name) => !Object.hasOwn(OPTIONS, name));
@@ -253,8 +253,8 @@ function streamIdentity({ streamName: name, streamArn: arn }: OrderedProducerOpt
   if (name !== undefined && arn !== undefined) {
     throw new InvalidArgumentError('streamArn', arn, 'absent when streamName is given');
   }
-  if (typeof name === 'string' && name !== '') return { StreamName: name };
-  if (typeof arn === 'string' && arn !== '') return { StreamARN: arn };
+  if (isText(name)) return { StreamName: name };
+  if (isText(arn)) return { StreamARN: arn };
   throw new InvalidArgumentError('streamName', name, 'a non-empty string, or absent if streamArn is given');
 }
 

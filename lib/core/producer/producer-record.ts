@@ -1,4 +1,4 @@
-import { isObject } from '../kernel/checks';
+import { isObject, isText } from '../kernel/checks';
 import { InvalidArgumentError } from '../kernel/errors';
 import { checkHashKey } from '../stream-format/hash-key-space';
 import { MAX_SEQUENCE_NUMBER, type RecordSequence } from '../stream-format/record-sequence';
@@ -71,7 +71,7 @@ function path(field: string | undefined, name: string): string {
 }
 
 function checkPartitionKey(field: string, partitionKey: unknown): void {
-  if (typeof partitionKey !== 'string' || partitionKey === '' || partitionKey.length > MAX_PARTITION_KEY_LENGTH) {
+  if (!isText(partitionKey) || partitionKey.length > MAX_PARTITION_KEY_LENGTH) {
     throw new InvalidPartitionKeyError(field, partitionKey, `a string of 1 to ${MAX_PARTITION_KEY_LENGTH} characters`);
   }
   if (LONE_SURROGATE.test(partitionKey)) {

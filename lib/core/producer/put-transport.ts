@@ -1,4 +1,5 @@
 import { type CallLimit, callWithin } from '../kernel/call-within';
+import { isText } from '../kernel/checks';
 import { InvalidArgumentError } from '../kernel/errors';
 import { RecentMap } from '../kernel/recent-map';
 import type { ProducerSettings } from './producer-options';
@@ -98,10 +99,6 @@ function entryOutcome(result: PutRecordsResultEntry | null | undefined): Outcome
     return { ok: true, shardId: ShardId, sequenceNumber: SequenceNumber };
   }
   return malformed('expected a shard id and a sequence number, or an error code');
-}
-
-function isText(value: unknown): value is string {
-  return typeof value === 'string' && value !== '';
 }
 
 /** The outcome of a response that does not show whether the record was stored. */

@@ -1,4 +1,5 @@
 import { type CallLimit, callWithin } from '../kernel/call-within';
+import { isWhole } from '../kernel/checks';
 import type { EvenShardsError } from '../kernel/errors';
 import type { EntryFormer } from './entry-former';
 import type { PendingRecord } from './pending-record';
@@ -86,8 +87,8 @@ export class RecordSizeLimit {
     const summary = await this.summary();
     if (summary?.RecordDistributionStrategy === 'AUTO') throw new StreamDistributionError();
     const kiB = summary?.MaxRecordSizeInKiB;
-    if (!Number.isInteger(kiB) || kiB! < 1) return DEFAULT_MAX_RECORD_BYTES;
-    this.bytes = kiB! * 1024;
+    if (!isWhole(kiB, 1)) return DEFAULT_MAX_RECORD_BYTES;
+    this.bytes = kiB * 1024;
     return this.bytes;
   }
 

@@ -1,3 +1,4 @@
+import { isText, isWhole } from '../kernel/checks';
 /** The numbers of the shards of an index or a table, and how they are written. */
 export interface ShardFormat {
   /**
@@ -53,9 +54,9 @@ export const ALLOWED_SHARD_FORMAT = {
 /** The first invalid part of a shard format, or undefined. */
 export function wrongPartOf(shardFormat: ShardFormat): keyof ShardFormat | undefined {
   const { firstShard, separator, shardWidth, shardPlacement } = shardFormatOf(shardFormat);
-  if (!Number.isSafeInteger(firstShard) || firstShard < 0) return 'firstShard';
-  if (typeof separator !== 'string' || separator === '' || /\d/.test(separator)) return 'separator';
-  if (!Number.isInteger(shardWidth) || shardWidth < 1 || shardWidth > 10) return 'shardWidth';
+  if (!isWhole(firstShard, 0)) return 'firstShard';
+  if (!isText(separator) || /\d/.test(separator)) return 'separator';
+  if (!isWhole(shardWidth, 1, 10)) return 'shardWidth';
   return ['suffix', 'prefix'].includes(shardPlacement) ? undefined : 'shardPlacement';
 }
 

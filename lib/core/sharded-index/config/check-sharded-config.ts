@@ -1,4 +1,4 @@
-import { isObject } from '../../kernel/checks';
+import { isObject, isText } from '../../kernel/checks';
 import { checkConfigFormat } from '../../kernel/format-version';
 import { ALLOWED_WRITE_SECONDS, isWriteSeconds } from '../../sharding/longest-write';
 import { checkIndexShardCount, unknownShardsField } from '../../sharding/shard-count';
@@ -211,7 +211,7 @@ function checkCounts(field: string, count: ShardCount): void {
 const MAX_NAME = 1_024;
 
 function checkName(field: string, name: unknown): void {
-  if (typeof name !== 'string' || name === '') throw new InvalidIndexConfigError(field, name, 'a non-empty string');
+  if (!isText(name)) throw new InvalidIndexConfigError(field, name, 'a non-empty string');
   if (name.length > MAX_NAME) throw new InvalidIndexConfigError(field, name, `at most ${MAX_NAME} characters long`);
 }
 
@@ -220,7 +220,7 @@ function checkNames(field: string, names: unknown, least: number, most: number):
     Array.isArray(names) &&
     names.length >= least &&
     names.length <= most &&
-    names.every((name) => typeof name === 'string' && name !== '' && name.length <= MAX_NAME);
+    names.every((name) => isText(name) && name.length <= MAX_NAME);
   if (!valid) throw new InvalidIndexConfigError(field, names, `an array of ${least} to ${most} attribute names`);
 }
 

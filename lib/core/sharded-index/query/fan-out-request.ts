@@ -2,7 +2,7 @@ import type { AttributeValue, DynamoDbItem } from '../../aws-client/attribute-va
 import { EXPRESSION_LIMITS, expressionProblem } from '../../aws-client/expression';
 import { checkPageRequest, type FanOutOrder, requestedValues } from '../../fan-out/page-request';
 import { checkReadUnits } from '../../fan-out/read-budget';
-import { isRecord } from '../../kernel/checks';
+import { isRecord, isText } from '../../kernel/checks';
 import { plainDecimal } from '../../kernel/decimal';
 import { InvalidArgumentError } from '../../kernel/errors';
 import { valueText } from '../../sharding/count-of-value';
@@ -177,7 +177,7 @@ function checkedValue(config: ShardedConfig, field: string, value: unknown): Req
 
 function isFanOutValue(value: unknown): value is FanOutValue {
   if (isRecord(value)) return Object.keys(value).length === 1 && isNumberText(value.N);
-  return (typeof value === 'string' && value !== '') || (typeof value === 'number' && Number.isFinite(value));
+  return isText(value) || (typeof value === 'number' && Number.isFinite(value));
 }
 
 /** @throws InvalidIndexValueError if the value contains the separator, which ends the value in a partition key */
@@ -196,7 +196,7 @@ function checkProjection(projection: unknown): void {
   const valid =
     Array.isArray(projection) &&
     projection.length > 0 &&
-    projection.every((name) => typeof name === 'string' && name !== '' && !PATH_OR_PLACEHOLDER.test(name));
+    projection.every((name) => isText(name) && !PATH_OR_PLACEHOLDER.test(name));
   if (!valid) {
     const allowed = 'a non-empty array of top-level attribute names without a dot, "[" or a leading "#"';
     throw new InvalidArgumentError('projection', projection, allowed);
@@ -250,7 +250,7 @@ function checkExpression(request: FanOutRequest): void {
     }
   }
   for (const [placeholder, name] of Object.entries(names ?? {})) {
-    if (typeof name !== 'string' || name === '') {
+    if (!isText(name)) {
       throw new InvalidArgumentError(`expressionAttributeNames[${placeholder}]`, name, 'an attribute name');
     }
   }

@@ -1,4 +1,5 @@
 import { attributeOf } from '../../aws-client/attribute-value';
+import { isText } from '../../kernel/checks';
 import { exactNumber, plainDecimal } from '../../kernel/decimal';
 import { InvalidArgumentError } from '../../kernel/errors';
 
@@ -25,7 +26,7 @@ export function numberText(value: unknown): string | undefined {
  * digits. Undefined if the value cannot be part of an index key.
  */
 export function keyValue(value: unknown): string | number | undefined {
-  if (typeof value === 'string' && value !== '') return value;
+  if (isText(value)) return value;
   const text = numberText(value);
   return text === undefined ? undefined : exactNumber(text);
 }

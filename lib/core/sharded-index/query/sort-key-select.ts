@@ -1,4 +1,4 @@
-import { isRecord } from '../../kernel/checks';
+import { isRecord, isText } from '../../kernel/checks';
 import { isNumberText, isUnsafeInteger, MAX_KEY_BYTES, UNSAFE_INTEGER_ALLOWED } from '../config/check-attribute-value';
 import { type ShardedConfig, storeName } from '../config/sharded-index-config';
 import { InvalidSortKeyConditionError } from '../config/sharded-index-errors';
@@ -133,7 +133,7 @@ function sortKeyValue(field: string, value: unknown): SortableValue {
   if (isUnsafeInteger(value)) throw new InvalidSortKeyConditionError(field, value, UNSAFE_INTEGER_ALLOWED);
   const attributeValue: { S?: unknown; N?: unknown; B?: unknown } = Object(toAttributeValue(value as SortKeyValue));
   const { S, N, B } = attributeValue;
-  const valid = (typeof S === 'string' && S !== '') || isNumberText(N) || (B instanceof Uint8Array && B.byteLength > 0);
+  const valid = isText(S) || isNumberText(N) || (B instanceof Uint8Array && B.byteLength > 0);
   if (!valid || Object.keys(attributeValue).length !== 1) {
     const allowed = 'a non-empty string, a finite number, binary, or an attribute value of type S, N or B';
     throw new InvalidSortKeyConditionError(field, value, allowed);

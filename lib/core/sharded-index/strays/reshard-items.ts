@@ -1,6 +1,6 @@
 import type { DynamoDbItem } from '../../aws-client/attribute-value';
 import { checkClient } from '../../aws-client/client-check';
-import { checkPositive, checkWhole } from '../../kernel/checks';
+import { checkPositive, checkWhole, isText } from '../../kernel/checks';
 import { InvalidArgumentError } from '../../kernel/errors';
 import { checkCallback } from '../../sharding/segment-scan';
 import { checkShardedConfig } from '../config/check-sharded-config';
@@ -150,8 +150,7 @@ export async function reshardItems(
  */
 function versionOf({ tableKey }: ShardedTableConfig, options: Partial<ReshardTableItemsOptions>): string | null {
   const { versionAttribute } = options;
-  const isName =
-    typeof versionAttribute === 'string' && versionAttribute !== '' && !tableKey.includes(versionAttribute);
+  const isName = isText(versionAttribute) && !tableKey.includes(versionAttribute);
   if (isName || versionAttribute === null) return versionAttribute;
   const allowed =
     'the name of an attribute that every write changes, or null if no update adds an attribute without changing another attribute';
