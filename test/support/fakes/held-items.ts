@@ -2,7 +2,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import type { DynamoDbItem, QueryClient } from '../../../lib/core';
 
-/** The number of responses after which garbage is collected and the items are counted. */
+/** The client collects garbage and counts the items once in this number of responses. */
 const COUNT_AFTER = 100;
 
 /** A client that counts how many of its returned items are still in memory, after it has run the garbage collection. */
