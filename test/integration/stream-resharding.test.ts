@@ -1,8 +1,4 @@
-import { once } from 'node:events';
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { text } from 'node:stream/consumers';
 import { setTimeout } from 'node:timers/promises';
 import { localClients } from '../../bin/local/emulators/clients';
 import type { Emulator } from '../../bin/local/emulators/emulator-thread';
@@ -25,6 +21,7 @@ import { readTags } from '../../lib/core/resharding/stream-tags';
 import { MAX_SKEW } from '../../lib/core/resharding/thresholds';
 import { formatUpdateHistory, parseUpdateHistory, UPDATE_HISTORY_TAG } from '../../lib/core/resharding/update-history';
 import { waitUntilActive } from '../support/active-stream';
+import { type LoopbackServer, sendJson, startJsonService, startServer } from '../support/loopback-server';
 import { type CustomResourceResponse, ProviderFramework } from '../support/provider-framework';
 import { readStream } from '../support/reference-app';
 
@@ -88,19 +85,15 @@ async function expectEvenShards(streamName: string, shardCount: number): Promise
   expect(skewOf(await expectOpenShards(streamName, shardCount))).toBeLessThanOrEqual(MAX_SKEW);
 }
 
-const endpointOf = (server: Server) => `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-
 /** A fake CloudFormation that returns only the status of a stack. */
-async function startCloudFormation(status: () => string): Promise<Server> {
-  const server = createServer((_, response) => {
+function startCloudFormation(status: () => string): Promise<LoopbackServer> {
+  return startServer((response) => {
     const stack = `<member><StackName>Test</StackName><StackStatus>${status()}</StackStatus></member>`;
     response.writeHead(200, { 'content-type': 'text/xml' });
     response.end(
       `<DescribeStacksResponse><DescribeStacksResult><Stacks>${stack}</Stacks></DescribeStacksResult></DescribeStacksResponse>`,
     );
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  return server;
+  });
 }
 
 beforeAll(async () => {
@@ -116,13 +109,13 @@ describe('the custom resource of a shard count', () => {
   let framework: ProviderFramework;
   let response: Promise<CustomResourceResponse>;
   let received: (response: CustomResourceResponse) => void;
-  let cloudFormation: Server;
+  let cloudFormation: LoopbackServer;
   let stackStatus: string;
 
   beforeAll(async () => {
     cloudFormation = await startCloudFormation(() => stackStatus);
     const resharder = startFunction('stream-resharder', {
-      AWS_ENDPOINT_URL_CLOUDFORMATION: endpointOf(cloudFormation),
+      AWS_ENDPOINT_URL_CLOUDFORMATION: cloudFormation.endpoint,
     });
     framework = new ProviderFramework({
       invoke: (payload) => resharder.invoke(payload),
@@ -134,10 +127,7 @@ describe('the custom resource of a shard count', () => {
     stackStatus = 'UPDATE_IN_PROGRESS';
   });
 
-  afterAll(() => {
-    cloudFormation.close();
-    cloudFormation.closeAllConnections();
-  });
+  afterAll(() => cloudFormation.stop());
 
   /** Sends a request as CloudFormation does, and waits for the response at its URL. */
   async function request(
@@ -290,21 +280,16 @@ describe('the function of the custom resource', () => {
   });
 
   test('waits two minutes for a permission that the deployment has just granted', async () => {
-    const denying = createServer((_, response) => {
-      response.writeHead(400, { 'content-type': 'application/x-amz-json-1.1' });
-      response.end(JSON.stringify({ __type: 'AccessDeniedException', message: 'not authorized' }));
-    }).listen(0, '127.0.0.1');
-    await once(denying, 'listening');
+    const refusal = { __type: 'AccessDeniedException', message: 'not authorized' };
+    const denying = await startServer((response) => sendJson(response, refusal));
     try {
-      const kinesis = `http://127.0.0.1:${(denying.address() as AddressInfo).port}`;
-      const resharder = startFunction('stream-resharder', {}, { kinesis });
+      const resharder = startFunction('stream-resharder', {}, { kinesis: denying.endpoint });
       const early = await resharder.invoke(JSON.stringify(event('Events', 4, minutesAgo(1))));
       expect(JSON.parse(early.payload)).toMatchObject({ PhysicalResourceId: 'Events', IsComplete: false });
       const late = await resharder.invoke(JSON.stringify(event('Events', 4, minutesAgo(3))));
       expect(JSON.parse(late.payload)).toMatchObject({ errorType: 'AccessDeniedException' });
     } finally {
-      denying.close();
-      denying.closeAllConnections();
+      denying.stop();
     }
   });
 });
@@ -356,32 +341,27 @@ describe('the function of StreamReconciliation', () => {
 });
 
 describe('the function of StreamAutoScaling', () => {
-  let alarms: Server;
+  let alarms: LoopbackServer;
   let states: { AlarmName: string; StateValue: string }[];
   let requests: unknown[];
 
   beforeAll(async () => {
-    alarms = createServer(async (request, response) => {
-      requests.push(JSON.parse(await text(request)));
-      response.setHeader('content-type', 'application/x-amz-json-1.0');
-      response.end(JSON.stringify({ MetricAlarms: states }));
-    }).listen(0, '127.0.0.1');
-    await once(alarms, 'listening');
+    alarms = await startJsonService((_, input) => {
+      requests.push(input);
+      return { MetricAlarms: states };
+    });
   });
 
   beforeEach(() => {
     requests = [];
   });
 
-  afterAll(() => {
-    alarms.close();
-    alarms.closeAllConnections();
-  });
+  afterAll(() => alarms.stop());
 
   function startScaler(
     streamName: string,
     log: string[],
-    { maxShards = '50', endpoint = `http://127.0.0.1:${(alarms.address() as AddressInfo).port}` } = {},
+    { maxShards = '50', endpoint = alarms.endpoint } = {},
   ): FunctionPool {
     return startFunction(
       'stream-scaler',
