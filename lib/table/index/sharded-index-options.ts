@@ -47,7 +47,8 @@ export interface BaseShardedIndexOptions extends ShardFormatOptions {
 
   /**
    * Whether the index may leave out items without the sort key or without a tie-breaker. DynamoDB leaves such items
-   * out of an index without an error. If this is `true`, writers accept them, and `findStrays` does not count them.
+   * out of an index without an error. If this is `true`, writers accept them, and `findStrays` does not count them as
+   * `noSortKey`.
    *
    * @default false - `shardAttributes` and `shardPut` reject an item that belongs in the index but has no sort key
    */

@@ -88,7 +88,7 @@ export interface ShardedIndexConfig extends ShardedKeyConfig {
   adaptive?: AdaptiveCounts;
   /**
    * Whether items without the sort key may be missing from the index. DynamoDB leaves such items out of an index
-   * without an error. If `true`, writers accept such items, and `findStrays` does not report them.
+   * without an error. If `true`, writers accept such items, and `findStrays` does not report them as `noSortKey`.
    * @default false: `shardAttributes` and `shardPut` reject an item that has the value but not the sort key
    */
   sparse?: boolean;

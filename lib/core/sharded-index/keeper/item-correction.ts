@@ -34,7 +34,8 @@ export function keptAttributes(configs: readonly ShardedIndexConfig[]): string[]
 export function correctionOf(configs: readonly ShardedIndexConfig[], item: DynamoDbItem): ItemCorrection {
   const strays = configs.flatMap((config) => {
     const stray = indexStrayOf(config, item);
-    return stray === undefined ? [] : [{ config, stray }];
+    // A sparse index needs no shard before the item has its sort key. The keeper sees the write that sets the sort key.
+    return stray === undefined || (stray.reason === 'missing' && !stray.hidden) ? [] : [{ config, stray }];
   });
   const wrong = strays.filter(
     ({ stray: { reason, stored } }) => CORRECTED.has(reason) || (reason === 'invalidValue' && stored !== undefined),

@@ -31,7 +31,8 @@ export function indexStrayOf(config: ShardedIndexConfig, item: DynamoDbItem): St
   const found = (reason: StrayReason, expected?: AttributeValue): Stray => ({
     key,
     reason,
-    // A sparse index does not contain items without the sort key, so such an item is not hidden.
+    // A sparse index does not contain items without the sort key, so such an item is not hidden. But without its shard, queries would
+    // miss the item as soon as a writer sets its sort key.
     hidden: HIDDEN.has(reason) && (hasSortKey || sparse !== true),
     ...(storedValue !== undefined && { value: storedValue }),
     ...(stored !== undefined && { stored }),
@@ -44,9 +45,6 @@ export function indexStrayOf(config: ShardedIndexConfig, item: DynamoDbItem): St
   const expected: AttributeValue = typeof content === 'number' ? { N: String(content) } : { S: content };
   const problem = shardProblem(config, stored, value, content);
   if (!hasSortKey && sparse !== true) return found('noSortKey', problem && expected);
-  // A sparse index does not contain the item, so a missing shard is right. But a wrong shard would hide the item as soon as a
-  // writer sets its sort key.
-  if (!hasSortKey && problem === 'missing') return undefined;
   return problem && found(problem, expected);
 }
 

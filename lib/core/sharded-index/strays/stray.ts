@@ -3,7 +3,8 @@ import type { AttributeValue, DynamoDbItem } from '../../aws-client/attribute-va
 /**
  * Why an item is a stray.
  *
- * - `missing`: the item has a value but no shard attribute.
+ * - `missing`: the item has a value but no shard attribute. If the item also lacks the sort key of an index with `sparse: true`,
+ *   the item is not hidden until a writer sets the sort key.
  * - `malformed`: the shard attribute has another type or format than writers use.
  * - `otherValue`: the shard attribute contains another value than the item has. This reason occurs in the single-attribute
  *   layout, and in tables that are sharded by their own key and have a separate value attribute.

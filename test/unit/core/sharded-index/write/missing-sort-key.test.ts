@@ -15,6 +15,7 @@ import {
   shardUpdate,
   transactPut,
 } from '../../../../../lib/core';
+import { correctionOf } from '../../../../../lib/core/sharded-index/keeper/item-correction';
 import { FakeTable } from '../../../../support/fakes/fake-table';
 import { indexConfig } from '../../../../support/index-config';
 
@@ -149,9 +150,18 @@ describe('strays without the sort key of an index', () => {
     },
   );
 
-  test('findStrays – an item without a shard and without a sort key, in a sparse index – reports nothing, because the item needs no shard', async () => {
-    const { strays, hidden } = await findStrays(storing(config, stored(), false), { ...config, sparse: true });
-    expect([strays.missing, strays.noSortKey, hidden]).toEqual([0, 0, 0]);
+  test('reshardItems – an item without a shard and without a sort key, in a sparse index – sets the shard, so that queries find the item when a writer sets the sort key', async () => {
+    const sparse = { ...config, sparse: true };
+    const table = storing(sparse, stored(), false);
+    const { strays, hidden } = await findStrays(table, sparse);
+    expect([strays.missing, strays.noSortKey, hidden]).toEqual([1, 0, 0]);
+    expect((await reshardItems(table, sparse)).outcomes.moved).toBe(1);
+    expect((await findStrays(table, sparse)).strays.missing).toBe(0);
+  });
+
+  test('an index keeper leaves an item without a sort key unchanged in a sparse index', () => {
+    const item = { jobId: { S: 'job-1' }, status: { S: 'open' } };
+    expect(correctionOf([{ ...config, sparse: true }], item)).toEqual({ wrong: [], notKept: [] });
   });
 
   test.each<[string, number | undefined, string]>([
