@@ -149,6 +149,7 @@ export class OrderedProducer {
       skipRejected: this.skipRejected,
       accept: (pending: PendingRecord) => this.accept(pending),
       room: (partitionKey: string) => this.lanes.room(partitionKey),
+      observed: new Backlog(this.settings),
     };
     return putAll(sink, records, observer);
   }

@@ -113,7 +113,8 @@ export interface OrderedProducerOptions {
    */
   maxBufferedBytes?: number;
   /**
-   * The number of attempts to send a record before the producer rejects the record.
+   * The number of attempts to send a record before the producer rejects the record. If Kinesis rejects an aggregate of several keys,
+   * the producer sends the records of each key once more, alone, because only one of the keys may be the cause.
    * @default 20
    */
   maxAttempts?: number;

@@ -3,6 +3,7 @@ import { isObject } from '../kernel/checks';
 import { Condition } from '../kernel/condition';
 import { InvalidArgumentError } from '../kernel/errors';
 import { RecentMap } from '../kernel/recent-map';
+import type { Backlog } from './backlog';
 import { PendingRecord, type PutReceipt } from './pending-record';
 import { EarlierRecordFailedError } from './producer-errors';
 import type { ProducerRecord } from './producer-record';
@@ -19,7 +20,7 @@ export interface PutSummary {
 
 /**
  * Gets the result of every record, with its position in the source. If a method returns a promise, `putAll` waits for the
- * promise.
+ * promise before it ends. While as many records wait for such promises as the buffer may hold, `putAll` pulls no further record.
  */
 export interface PutObserver<R extends ProducerRecord> {
   delivered?(index: number, record: R, receipt: PutReceipt): unknown;
@@ -38,6 +39,8 @@ interface PutSink {
   accept(record: PendingRecord): void;
   /** Waits until the buffer has room for another record of this key. Returns undefined if it has room now. */
   room(partitionKey: string): Promise<void> | undefined;
+  /** The records whose result an observer still processes. A separate buffer, because the observer may put records itself. */
+  readonly observed: Backlog;
 }
 
 /** Yield to the event loop after this many records, even if the source always has data and the buffer never fills. */
@@ -55,7 +58,7 @@ export async function putAll<R extends ProducerRecord>(
   if (!isObject(observer)) {
     throw new InvalidArgumentError('observer', observer, 'an object with the optional methods delivered and rejected');
   }
-  const tally = new Tally(observer, sink.skipRejected);
+  const tally = new Tally(observer, sink);
   const { iterator, isAsync } = iteratorOf(records);
   let exhausted = false;
   try {
@@ -67,9 +70,11 @@ export async function putAll<R extends ProducerRecord>(
       exhausted = done === true;
       if (done) break;
       sink.ended.throwIfAborted();
-      tally.put(sink, index, value);
+      tally.put(index, value);
       const room = sink.room(value?.partitionKey);
       if (room !== undefined) await room;
+      const roomOfObserver = sink.observed.room(undefined);
+      if (roomOfObserver !== undefined) await roomOfObserver;
       if ((index + 1) % PULLS_PER_TURN === 0) await setImmediate();
     }
   } finally {
@@ -86,34 +91,42 @@ class Tally<R extends ProducerRecord> {
   /** The keys whose later records are not sent. */
   private readonly failedKeys = new RecentMap<string, true>(MAX_REJECTED_KEYS);
   private pending = 0;
+  /** The methods of the observer, read once: a getter that throws must not disturb the records. */
+  private readonly methods: PutObserver<R>;
   private observerError?: { error: unknown };
   private readonly drained = new Condition();
 
   constructor(
     private readonly observer: PutObserver<R>,
-    private readonly skipRejected: boolean,
-  ) {}
+    private readonly sink: PutSink,
+  ) {
+    const { delivered, rejected } = observer;
+    this.methods = { delivered, rejected };
+  }
 
-  put(sink: PutSink, index: number, record: R): void {
+  put(index: number, record: R): void {
     this.pending += 1;
     const pending = new SourceRecord(this, index, record);
     if (this.failedKeys.get(record?.partitionKey)) pending.rejected(new EarlierRecordFailedError(record.partitionKey));
-    else sink.accept(pending);
+    else this.sink.accept(pending);
   }
 
-  delivered(index: number, record: R, receipt: PutReceipt): void {
+  delivered(pending: SourceRecord<R>, receipt: PutReceipt): void {
     this.summary.delivered += 1;
-    if (this.observer.delivered === undefined) this.closeOne();
-    else this.close(() => this.observer.delivered!(index, record, receipt));
+    const { delivered } = this.methods;
+    if (delivered === undefined) this.closeOne();
+    else this.close(pending, () => delivered.call(this.observer, pending.index, pending.record, receipt));
   }
 
-  rejected(index: number, record: R, error: Error): void {
+  rejected(pending: SourceRecord<R>, error: Error): void {
+    const { index, record } = pending;
     // An invalid record may have no partition key.
-    if (!this.skipRejected && typeof record?.partitionKey === 'string') this.failedKeys.set(record.partitionKey, true);
+    if (!this.sink.skipRejected && typeof record?.partitionKey === 'string')
+      this.failedKeys.set(record.partitionKey, true);
     this.summary.rejected += 1;
     const first = this.summary.firstRejection;
     if (first === undefined || index < first.index) this.summary.firstRejection = { index, error };
-    this.close(() => this.observer.rejected?.(index, record, error));
+    this.close(pending, () => this.methods.rejected?.call(this.observer, index, record, error));
   }
 
   /** Resolves when every record that was put has its result. */
@@ -129,24 +142,28 @@ class Tally<R extends ProducerRecord> {
    * Calls the observer, and then counts the result. An error of the observer is thrown only after all records have their results,
    * so that the error does not disturb the other records.
    */
-  private close(observe: () => unknown): void {
+  private close(pending: SourceRecord<R>, observe: () => unknown): void {
     let observed: unknown;
+    let isPromise = false;
     try {
       observed = observe();
+      isPromise = typeof Object(observed).then === 'function';
     } catch (error) {
       this.observerError ??= { error };
     }
     // Await only promises, because a microtask for each record would take time.
-    if (typeof Object(observed).then === 'function') void this.closeAfter(observed);
+    if (isPromise) void this.closeAfter(pending, observed);
     else this.closeOne();
   }
 
-  private async closeAfter(observed: unknown): Promise<void> {
+  private async closeAfter(pending: SourceRecord<R>, observed: unknown): Promise<void> {
+    this.sink.observed.reserve(pending);
     try {
       await observed;
     } catch (error) {
       this.observerError ??= { error };
     }
+    this.sink.observed.release(pending);
     this.closeOne();
   }
 
@@ -159,18 +176,18 @@ class Tally<R extends ProducerRecord> {
 class SourceRecord<R extends ProducerRecord> extends PendingRecord<R> {
   constructor(
     private readonly tally: Tally<R>,
-    private readonly index: number,
+    readonly index: number,
     record: R,
   ) {
     super(record);
   }
 
   delivered(receipt: PutReceipt): void {
-    this.tally.delivered(this.index, this.record, receipt);
+    this.tally.delivered(this, receipt);
   }
 
   rejected(error: Error): void {
-    this.tally.rejected(this.index, this.record, error);
+    this.tally.rejected(this, error);
   }
 }
 

@@ -147,6 +147,36 @@ describe('OrderedProducer.putAll', () => {
     expect(kinesis.dataOf('a')).toEqual(['1', '2', '3']);
   });
 
+  test('pulls no further record while as many records as the buffer may hold wait for the observer', async () => {
+    const { clock, producer } = producerOnFakeStream({}, { maxBufferedRecords: 4 });
+    let [pulled, observed, mostUnobserved] = [0, 0, 0];
+    function* source() {
+      for (; pulled < 50; pulled++) {
+        mostUnobserved = Math.max(mostUnobserved, pulled - observed);
+        yield record(`k${pulled % 5}`, String(pulled));
+      }
+    }
+    const delivered = async () => {
+      await clock.sleep(1_000);
+      observed += 1;
+    };
+    expect(await clock.runUntil(producer.putAll(source(), { delivered }))).toMatchObject({ delivered: 50 });
+    expect(observed).toBe(50);
+    // The buffer holds up to four records without a result, and four more records wait for the observer.
+    expect(mostUnobserved).toBeLessThanOrEqual(8);
+  });
+
+  test('an observer whose method cannot be read – rejects the call, and the producer stays usable', async () => {
+    const { clock, producer } = producerOnFakeStream();
+    const observer = {
+      get delivered(): never {
+        throw new Error('unreadable');
+      },
+    };
+    await expect(clock.runUntil(producer.putAll([record('a')], observer))).rejects.toThrow('unreadable');
+    expect(await clock.runUntil(producer.put(record('a')))).toMatchObject({ attempts: 1 });
+  });
+
   test('lets an observer put a rejected record again, which is then sent in a later request', async () => {
     const { clock, kinesis, producer } = producerOnFakeStream({
       entryFate: ({ Data }) => (String(Data) === 'bad' ? 'refused' : 'stored'),
