@@ -242,13 +242,16 @@ function rulesOf(
   const rules: PlanRule<IndexRule>[] = [
     { rule: 'writes to a shard', shards: atLeastOne(unitsPerSecond / (PARTITION_WRITE_UNITS * utilization)) },
   ];
-  if (!isAbove(average, utilization) && !isByFormula) {
+  if (!isByFormula) {
     const rule = 'shards that share a partition';
+    // If the partitions are too busy on average, no number of shards is enough. The plan then has as many shards as for the
+    // traffic that the partitions can serve.
+    const busy = Math.min(average, utilization);
     // Fails early: the computation of the exact number takes seconds, and that number would exceed the maximum.
-    if (surelyNeedsMoreThan(MAX_INDEX_SHARDS, { partitions, probability, utilization: average })) {
+    if (surelyNeedsMoreThan(MAX_INDEX_SHARDS, { partitions, probability, utilization: busy })) {
       throw tooManyShards(traffic, rule);
     }
-    const onThese = shardsForOverload({ partitions, probability, utilization: average });
+    const onThese = shardsForOverload({ partitions, probability, utilization: busy });
     // A plan for less traffic assumes fewer partitions, and can need more shards. Uses the largest number of shards, so that more
     // traffic never gets fewer shards.
     const fewer = { fewest: NEW_INDEX_PARTITIONS, partitions: partitions - 1, probability, utilization };

@@ -83,6 +83,27 @@ describe('planIndex', () => {
     );
   });
 
+  test('never plans fewer shards for more writes, with and without a given number of partitions', () => {
+    expect(planIndex({ writesPerSecond: 2_001, partitions: 4 }).shards).toBeGreaterThanOrEqual(
+      planIndex({ writesPerSecond: 2_000, partitions: 4 }).shards,
+    );
+    fc.assert(
+      fc.property(
+        fc.integer({ min: 1, max: 20_000 }),
+        fc.integer({ min: 1, max: 10_000 }),
+        fc.option(fc.integer({ min: 1, max: 60 }), { nil: undefined }),
+        fc.double({ min: 0.2, max: 0.7, noNaN: true }),
+        (writesPerSecond, more, partitions, utilization) => {
+          const [less, larger] = [writesPerSecond, writesPerSecond + more].map((writes) =>
+            planIndex({ writesPerSecond: writes, partitions, utilization }),
+          );
+          return larger!.shards >= less!.shards;
+        },
+      ),
+      { numRuns: randomRuns(40) },
+    );
+  });
+
   test('divides the shards between five statuses by their shares of the writes', () => {
     const shares = { succeeded: 35, ignored: 35, pending: 10, in_progress: 10, failed: 10 };
     const { shards, byValue, page } = planIndex({ writesPerSecond: 5_000, shares });
