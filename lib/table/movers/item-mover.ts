@@ -11,6 +11,7 @@ import { LambdaInvoke } from 'aws-cdk-lib/aws-stepfunctions-tasks';
 import { STEPFUNCTIONS_USE_DISTRIBUTED_MAP_RESULT_WRITER_V2 } from 'aws-cdk-lib/cx-api';
 import { Construct } from 'constructs';
 import { acknowledgeFindings } from '../../construct/acknowledge-findings';
+import { grantOnKey } from '../../construct/kept-table';
 import { constructField, Props } from '../../construct/props';
 import {
   READ_UNITS_PER_SECOND,
@@ -49,7 +50,8 @@ export interface ItemMoverOptions extends BundledFunctionOptions {
   readonly auditSchedule?: events.Schedule;
 
   /**
-   * The bucket for the report of each segment, as JSON. Step Functions writes the reports.
+   * The bucket for the report of each segment, as JSON. Step Functions writes the reports. If the bucket has a
+   * customer-managed key, import the bucket with its `encryptionKey`, so that the state machine may use the key.
    *
    * @default - the output of the execution contains the reports
    */
@@ -152,6 +154,12 @@ interface MoverSettings {
 const MAX_SEGMENTS = 256;
 
 /**
+ * The actions on the key of a bucket that Step Functions needs to write reports, also in several parts. CDK grants only the actions on
+ * the bucket. Source: the Amazon S3 user guide, "Multipart upload API and permissions".
+ */
+const REPORT_KEY_ACTIONS = ['kms:Decrypt', 'kms:GenerateDataKey'];
+
+/**
  * An invocation stops 15 seconds before its timeout. With a shorter timeout, an invocation would make no progress in its segment.
  */
 const MIN_TIMEOUT = { min: Duration.minutes(1), because: 'an invocation stops 15 seconds before its timeout' };
@@ -192,6 +200,8 @@ export function addItemMover(scope: Construct, options: ItemMoverOptions, moved:
       includeExecutionData: false,
     },
   });
+  const reportKey = options.reportBucket?.encryptionKey;
+  if (reportKey) grantOnKey(reportKey, stateMachine, REPORT_KEY_ACTIONS);
   acknowledgeStateMachine(scope, added);
   if (auditSchedule !== undefined) {
     new events.Rule(scope, 'AuditSchedule', {
