@@ -61,8 +61,9 @@ export interface FanOutRequest {
    * that shard costs half a unit. While a filter hides every item, the sizes of items are unknown, and each of these reads
    * costs up to one block (4 KiB) more.
    *
-   * The query predicts the cost of a read from the sizes of the items that it has read. If later items have other sizes, a page
-   * can cost up to twice `maxReadUnits`. The first page assumes one block per item. Set at least eight times the cost of the
+   * The query predicts the cost of a read from the sizes of the items that it has read. The first page assumes one block per item.
+   * If items are larger than predicted, a page can exceed the bound once, by at most the cost of one request to each shard. DynamoDB
+   * reads at most 1 MB for a request, which costs 128 units, or 256 if reads are consistent. Set at least eight times the cost of the
    * minimum. Then all pages together cost at most 2.5 times as much as without a bound. With a bound close to the cost of the
    * minimum, an ordered page of large items returns only one item.
    * @default no bound

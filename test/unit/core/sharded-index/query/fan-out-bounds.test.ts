@@ -5,16 +5,15 @@ import { FakeIndex } from '../../../../support/fakes/fake-index';
 import { invoices } from '../../../../support/fakes/invoices';
 import { timeIndex } from '../../../../support/tables/fan-out/time-index';
 
-function filled(count: number, bytes: number): FakeIndex {
+function filled(count: number, bytes: number | ((number: number) => number)): FakeIndex {
   const index = new FakeIndex(timeIndex(5));
   const random = seededRandom(7);
-  const pad = 'x'.repeat(bytes);
   for (let number = 0; number < count; number++) {
     index.put({
       id: { S: `item-${String(number).padStart(6, '0')}` },
       at: { N: String(number) },
       shard: { N: String(Math.floor(random() * 5)) },
-      pad: { S: pad },
+      pad: { S: 'x'.repeat(typeof bytes === 'number' ? bytes : bytes(number)) },
       rare: { S: number % 1_000 === 500 ? 'yes' : 'no' },
     });
   }
@@ -65,6 +64,20 @@ describe('fanOutQuery with maxReadUnits', () => {
     expect(pages.flatMap(({ items }) => items)).toHaveLength(300);
     expect(Math.max(...pages.map(({ stats }) => stats.consumedReadUnits))).toBeLessThanOrEqual(2.5);
   });
+
+  test.each([
+    ['much larger', (number: number) => (number < 500 ? 20 : 5_000), 40],
+    ['ever larger', (number: number) => 5 * number, 5],
+  ])(
+    'if later items are %s than earlier items, exceeds the bound by at most one request of 1 MB to each shard',
+    async (_, bytes, maxReadUnits) => {
+      const pages = await pagesOf(filled(2_000, bytes), { maxReadUnits });
+      const units = pages.map(({ stats }) => stats.consumedReadUnits);
+      expect(Math.max(...units)).toBeLessThanOrEqual(maxReadUnits + 5 * 128);
+      expect(Math.max(...units)).toBeGreaterThan(maxReadUnits);
+      expect(pages.flatMap(({ items }) => items)).toHaveLength(2_000);
+    },
+  );
 
   const hidden = { ...rare, expressionAttributeValues: { ':yes': { S: 'no item has this' } } };
 
