@@ -147,6 +147,32 @@ describeOnPostgres('once.postgres', () => {
     });
   });
 
+  test.each([
+    ['ROLLBACK', { dead: [], effects: ['a1'] }],
+    ['COMMIT', { dead: ['a'], effects: ['first', 'a2'] }],
+  ])(
+    'marks the key as dead only if the first transaction was committed: %s, and another process handles the record',
+    async (end, result) => {
+      const other = await server.connect(url);
+      const dead: string[] = [];
+      const consumer = new OrderedConsumer(
+        async (_, { once }) => {
+          await client.query('BEGIN');
+          await once.postgres(client);
+          await client.query("INSERT INTO effect (text) VALUES ('first')");
+          await client.query(end);
+          await consume(shardOf(end === 'COMMIT' ? ['a1', 'a2'] : ['a1']), { by: other });
+          await client.query('BEGIN');
+          await once.postgres(client).finally(() => client.query('ROLLBACK'));
+        },
+        { parking: new MemoryParkingStore(), onDead: ({ partitionKey }) => dead.push(partitionKey) },
+      );
+      expect(await consumer.process(shardOf(['a1']), { source: SOURCE })).toEqual({ problems: [] });
+      await other.end();
+      expect({ dead, effects: await effects() }).toEqual(result);
+    },
+  );
+
   test('allows a handler to repeat a transaction that was rolled back', async () => {
     const consumer = new OrderedConsumer(
       async (record, { once }) => {

@@ -8,7 +8,8 @@ import type { SequencePosition } from './sequence-position';
 
 /** The part of a Postgres client that `once.postgres` uses. A `Client` and a `PoolClient` of `pg` fit without an adapter. */
 export interface OncePostgresClient {
-  query(text: string, values: unknown[]): Promise<{ rowCount: number | null }>;
+  /** Without `rows`, `once` cannot find out whether an earlier transaction of the attempt was rolled back. */
+  query(text: string, values: unknown[]): Promise<{ rowCount: number | null; rows?: unknown[] }>;
 }
 
 /** Writes the effect of a record and the number of the record in one transaction, so that each record takes effect once. */
@@ -63,7 +64,11 @@ const INCREASE_NUMBER = `
 INSERT INTO even_shards_done AS done (consumer, partition_key, series, number)
 VALUES ($1, $2, $3, $4)
 ON CONFLICT (consumer, partition_key, series)
-DO UPDATE SET number = excluded.number, done_at = now() WHERE done.number < excluded.number`;
+DO UPDATE SET number = excluded.number, done_at = now() WHERE done.number < excluded.number
+RETURNING pg_current_xact_id()::text AS transaction`;
+
+/** Returns a row if the transaction was rolled back. */
+const ROLLED_BACK = "SELECT 1 WHERE pg_xact_status($1::xid8) = 'aborted'";
 
 /**
  * For each error that `once` threw, the attempt that used `once`. If a handler creates a `RecordDoneError` itself, the error is
@@ -84,7 +89,8 @@ export class AttemptOnce {
   private firstItems?: { count: number; bytes: Uint8Array };
   private ownKey?: Record<string, unknown>;
   private postgresCalls = 0;
-  private hasIncreased = false;
+  /** The last transaction that has increased the number in Postgres: its id, or undefined if the client returns no rows. */
+  private increasedIn?: { transaction: unknown };
 
   constructor(
     private readonly parking: ParkingStore,
@@ -116,9 +122,17 @@ export class AttemptOnce {
     this.postgresCalls += 1;
     const { consumer } = this.parking;
     const values = [consumer, this.partitionKey, this.position.series, this.position.number].map(postgresText);
-    const { rowCount } = await client.query(INCREASE_NUMBER, values);
-    if (rowCount !== 1) throw this.hasIncreased ? this.repeated() : this.doneError();
-    this.hasIncreased = true;
+    const { rowCount, rows = [] } = await client.query(INCREASE_NUMBER, values);
+    if (rowCount !== 1) throw (await this.mayHaveCommitted(client)) ? this.repeated() : this.doneError();
+    this.increasedIn = { transaction: Object(rows[0]).transaction };
+  }
+
+  /** Whether an earlier transaction of the attempt may have committed. If not, another process has handled the record. */
+  private async mayHaveCommitted(client: OncePostgresClient): Promise<boolean> {
+    if (this.increasedIn === undefined) return false;
+    const { transaction } = this.increasedIn;
+    if (transaction === undefined) return true;
+    return (await client.query(ROLLED_BACK, [transaction])).rowCount !== 1;
   }
 
   private doneError(): RecordDoneError {
