@@ -9,9 +9,24 @@ import {
 } from './parking-store';
 import type { SequencePosition } from './sequence-position';
 
+/** Options of every parking store. */
+export interface ParkingStoreOptions {
+  /**
+   * Returns the time of day in milliseconds since 1970, for `resume`, `skip` and `drop`. Pass the `timeOfDay` of the consumer.
+   * @default Date.now
+   */
+  timeOfDay?: () => number;
+}
+
 /** Implements the operations for operators (list, resume, skip and drop parked keys) for every parking store. */
 export abstract class BaseParkingStore implements ParkingStore {
   abstract readonly consumer: string;
+  private readonly timeOfDay: () => number;
+
+  constructor({ timeOfDay = Date.now }: ParkingStoreOptions = {}) {
+    this.timeOfDay = timeOfDay;
+  }
+
   abstract find(partitionKeys: Iterable<string>, options?: ReadOptions): Promise<Map<string, ParkedKey>>;
   abstract keys(): AsyncIterable<ParkedKey>;
   abstract records(key: ParkedKey): AsyncIterable<ParkedRecord>;
@@ -62,7 +77,7 @@ export abstract class BaseParkingStore implements ParkingStore {
       if (found === undefined) return false;
       const { lastError, ...key } = found;
       const first = newFirst(found);
-      const now = Date.now();
+      const now = this.timeOfDay();
       const continued: ParkedKey = { ...key, first, tries: 0, retries: 0, dead: false, since: now, dueAt: now };
       // If the first record is dropped, its error is dropped, too.
       if (first === found.first && lastError !== undefined) continued.lastError = lastError;

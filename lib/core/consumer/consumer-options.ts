@@ -102,7 +102,11 @@ export interface OrderedConsumerOptions {
   random?: () => number;
   /** @default the system clock */
   clock?: Clock;
-  /** Returns the time of day in milliseconds since 1970. All processes of a consumer must use the same time. @default Date.now */
+  /**
+   * Returns the time of day in milliseconds since 1970. All processes of a consumer, and their parking stores, must use the same
+   * time.
+   * @default Date.now
+   */
   timeOfDay?: () => number;
 }
 

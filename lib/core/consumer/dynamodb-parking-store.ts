@@ -12,7 +12,7 @@ import { checkItemFormat } from '../kernel/format-version';
 import { IncompleteAnswerError } from '../kernel/incomplete-answer-error';
 import { sleepUnlessAborted } from '../kernel/pause';
 import { Semaphore } from '../kernel/semaphore';
-import { BaseParkingStore } from './base-parking-store';
+import { BaseParkingStore, type ParkingStoreOptions } from './base-parking-store';
 import { CorruptParkedRecordError } from './consumer-errors';
 import { eitherNumber, eitherString } from './either-value';
 import type { FencedMove, MoveProgress } from './fenced-move';
@@ -32,7 +32,7 @@ import {
 import type { SequencePosition } from './sequence-position';
 
 /** Options of a `DynamoDbParkingStore`. */
-export interface DynamoDbParkingStoreOptions {
+export interface DynamoDbParkingStoreOptions extends ParkingStoreOptions {
   /**
    * The name of the parking table. The table has the partition key `id` and the sort key `part`, both strings. Its time-to-live
    * attribute is `expiresAt`. Items of `once` and of moves have this attribute, and parked records do not have it.
@@ -110,9 +110,9 @@ export class DynamoDbParkingStore extends BaseParkingStore {
   /** @throws InvalidArgumentError if the client lacks a method, or an option is out of bounds */
   constructor(
     private readonly client: ParkingTableClient,
-    { tableName, consumer, rememberDays = DEFAULT_REMEMBER_DAYS }: DynamoDbParkingStoreOptions,
+    { tableName, consumer, rememberDays = DEFAULT_REMEMBER_DAYS, timeOfDay }: DynamoDbParkingStoreOptions,
   ) {
-    super();
+    super({ timeOfDay });
     checkClient(client, [
       'getItem',
       'batchGetItem',

@@ -10,7 +10,7 @@ export { NewerFormatError, type StoredFormat } from '../kernel/format-version';
 export { type Fence, parseFence } from '../stream-format/fence';
 export type { HashKeyRange } from '../stream-format/hash-key-ranges';
 export type { RecordSequence } from '../stream-format/record-sequence';
-export { BaseParkingStore } from './base-parking-store';
+export { BaseParkingStore, type ParkingStoreOptions } from './base-parking-store';
 export {
   CorruptAggregateError,
   CorruptParkedRecordError,

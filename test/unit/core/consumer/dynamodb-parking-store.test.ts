@@ -29,6 +29,14 @@ async function recordsOf(store: BaseParkingStore, key: ParkedKey): Promise<Parke
   return records;
 }
 
+test('resume of a DynamoDbParkingStore uses the time of day of its options', async () => {
+  const options = { tableName: 'Parked', consumer: 'c', timeOfDay: () => 7 };
+  const store = new DynamoDbParkingStore(new ParkingTable().client({}), options);
+  await store.save(parkedKey('a', 1), [record('a', '1')]);
+  await store.resume('a');
+  expect((await store.find(['a'])).get('a')).toMatchObject({ since: 7, dueAt: 7, tries: 0 });
+});
+
 test('DynamoDbParkingStore returns each record as it was parked', async () => {
   const store = storeOn(new ParkingTable());
   const records = [

@@ -46,7 +46,8 @@ function world(
   handle?: (record: UserRecord, context: RecordContext) => Promise<void>,
 ): World {
   const clock = new VirtualClock();
-  const parking = new MemoryParkingStore();
+  const timeOfDay = (): number => clock.now();
+  const parking = new MemoryParkingStore({ timeOfDay });
   const [effects, attempts, poison]: [string[], string[], Set<string>] = [[], [], new Set()];
   const consumer = new OrderedConsumer(
     async (record, context) => {
@@ -56,7 +57,7 @@ function world(
       if (poison.has(text)) throw new Error('poison');
       effects.push(text);
     },
-    { parking, clock, random: () => 0.5, timeOfDay: () => clock.now(), ...options },
+    { parking, clock, random: () => 0.5, timeOfDay, ...options },
   );
   const handleEvent: World['handle'] = (event, remainingMs = MINUTE_MS) =>
     clock.runUntil(consumer.handler(event, { getRemainingTimeInMillis: () => remainingMs }));
@@ -783,10 +784,8 @@ describe('an operator', () => {
     w.poison.add('a1');
     await w.deliver(['a1', 'a2']);
     expect(await parkedKeys(w)).toMatchObject([{ dead: true }]);
-    jest.spyOn(Date, 'now').mockImplementation(() => w.clock.now());
     return w;
   };
-  afterEach(() => jest.restoreAllMocks());
 
   test('can resume a key', async () => {
     const w = await deadKey();
