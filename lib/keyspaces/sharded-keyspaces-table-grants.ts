@@ -1,6 +1,7 @@
 import { type IResource, Stack } from 'aws-cdk-lib';
 import * as iam from 'aws-cdk-lib/aws-iam';
 import type * as kms from 'aws-cdk-lib/aws-kms';
+import { warnIfWithoutEffect } from '../construct/grant-without-effect';
 import { grantOnKey } from '../construct/kept-table';
 
 /** The table that the permissions are for. */
@@ -23,6 +24,9 @@ const DRIVER_TABLES = {
 /**
  * Grants the readers and writers of a sharded table only the permissions that they need. Use the property `grants` of
  * a table.
+ *
+ * A table of Amazon Keyspaces has no resource policy. For a grantee of another account, synthesis warns with the id
+ * `cdk-even-shards:ShardedKeyspacesTable.grantWithoutEffect`.
  */
 export class ShardedKeyspacesTableGrants {
   /** @internal */
@@ -63,6 +67,8 @@ export class ShardedKeyspacesTableGrants {
         ),
       }),
     );
+    const name = `the table ${this.table.node.id}`;
+    warnIfWithoutEffect(this.table, grant, { grantee, actions: [action], construct: 'ShardedKeyspacesTable', name });
     const onKey = encryptionKey && grantOnKey(encryptionKey, grantee, keyActions);
     return onKey ? grant.combine(onKey) : grant;
   }

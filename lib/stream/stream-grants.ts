@@ -1,6 +1,7 @@
 import { Annotations, Stack } from 'aws-cdk-lib';
 import * as iam from 'aws-cdk-lib/aws-iam';
 import * as kinesis from 'aws-cdk-lib/aws-kinesis';
+import { warnIfWithoutEffect } from '../construct/grant-without-effect';
 
 /**
  * Grants the least permissions that an ordered producer needs on a stream.
@@ -100,11 +101,20 @@ export class StreamReshardGrants {
 
 /**
  * Allows actions on a stream. For a principal of another account, a `kinesis.IStream` also adds the permission to the
- * resource policy of the stream. A `kinesis.CfnStream` cannot do so.
+ * resource policy of the stream. Warns if it cannot do so, for an imported stream or a `kinesis.CfnStream`.
  */
 export function grantOnStream(stream: kinesis.IStreamRef, grantee: iam.IGrantable, actions: string[]): iam.Grant {
-  if (isL2(stream)) return stream.grant(grantee, ...actions);
-  return iam.Grant.addToPrincipal({ grantee, actions, resourceArns: [stream.streamRef.streamArn] });
+  const grant = isL2(stream)
+    ? stream.grant(grantee, ...actions)
+    : iam.Grant.addToPrincipal({ grantee, actions, resourceArns: [stream.streamRef.streamArn] });
+  return warnIfWithoutEffect(stream, grant, {
+    grantee,
+    actions,
+    construct: 'UniformStream',
+    name: `the stream ${stream.node.id}`,
+    hasOwnPolicy: stream instanceof kinesis.Stream,
+    remedy: 'allow it in the resource policy of the stream, where the stream is defined',
+  });
 }
 
 /** `EncryptedResources`, in an `aws-cdk-lib` that has this class. */

@@ -7,6 +7,7 @@ import * as iam from 'aws-cdk-lib/aws-iam';
 import type * as lambda from 'aws-cdk-lib/aws-lambda';
 import type { Construct, IConstruct } from 'constructs';
 import { allowConnection } from '../construct/allow-connection';
+import { warnIfWithoutEffect } from '../construct/grant-without-effect';
 import { grantOnKey } from '../construct/kept-table';
 import { average, familyMetric, type MetricFamily, metricEnvironment, sum } from '../construct/metric-definition';
 import { checkOwnEnvironment, constructField, Props } from '../construct/props';
@@ -127,11 +128,10 @@ abstract class DaxClusterBase extends Resource implements IDaxCluster {
    * @param grantee the role, function or other principal that reads
    */
   public grantRead(grantee: iam.IGrantable): iam.Grant {
-    return iam.Grant.addToPrincipal({
-      grantee,
-      actions: ['dax:GetItem', 'dax:BatchGetItem', 'dax:Query'],
-      resourceArns: [this.clusterArn],
-    });
+    const actions = ['dax:GetItem', 'dax:BatchGetItem', 'dax:Query'];
+    const grant = iam.Grant.addToPrincipal({ grantee, actions, resourceArns: [this.clusterArn] });
+    const name = `the cluster ${this.node.id}`;
+    return warnIfWithoutEffect(this, grant, { grantee, actions, construct: 'DaxCluster', name });
   }
 
   /**

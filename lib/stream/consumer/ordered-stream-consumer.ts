@@ -1,6 +1,5 @@
 import {
   Annotations,
-  ArnFormat,
   Duration,
   type IResource,
   Names,
@@ -13,7 +12,7 @@ import type * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
 import * as dynamodb from 'aws-cdk-lib/aws-dynamodb';
 import * as events from 'aws-cdk-lib/aws-events';
 import * as targets from 'aws-cdk-lib/aws-events-targets';
-import * as iam from 'aws-cdk-lib/aws-iam';
+import type * as iam from 'aws-cdk-lib/aws-iam';
 import * as kinesis from 'aws-cdk-lib/aws-kinesis';
 import type * as kms from 'aws-cdk-lib/aws-kms';
 import * as lambda from 'aws-cdk-lib/aws-lambda';
@@ -25,12 +24,8 @@ import {
 } from 'aws-cdk-lib/aws-lambda-event-sources';
 import type { Construct } from 'constructs';
 import { withDefaults } from '../../construct/blueprint';
-import {
-  grantOnKey,
-  protectWhileRetained,
-  recoveryUnlessChosen,
-  TABLE_WRITE_KEY_ACTIONS,
-} from '../../construct/kept-table';
+import { grantOnTable } from '../../construct/grant-on-table';
+import { protectWhileRetained, recoveryUnlessChosen, TABLE_WRITE_KEY_ACTIONS } from '../../construct/kept-table';
 import { familyMetric } from '../../construct/metric-definition';
 import { constructField, Props } from '../../construct/props';
 import { requireTableStream } from '../../construct/table-stream';
@@ -277,16 +272,27 @@ abstract class OrderedStreamConsumerBase extends Resource implements IOrderedStr
   public abstract readonly parkingTableArn: string;
   public abstract readonly parkingTableName: string;
   public abstract readonly encryptionKey?: kms.IKey;
+  /** @internal */
+  protected abstract readonly _table: dynamodb.ITableV2;
 
   /**
    * Allows the grantee to list, resume, skip and drop parked keys, with `npx even-shards parked` or with a
    * `DynamoDbParkingStore`. The grantee can then read every parked record.
    *
+   * For a grantee of another account, the permission is also added to the resource policy of the parking table. For an
+   * imported consumer, synthesis warns instead, with the id `cdk-even-shards:OrderedStreamConsumer.grantWithoutEffect`.
+   *
    * @param grantee the role, function or other principal that manages parked keys
    */
   public grantOperate(grantee: iam.IGrantable): iam.Grant {
-    if (this.encryptionKey) grantOnKey(this.encryptionKey, grantee, TABLE_WRITE_KEY_ACTIONS);
-    return grantOnTable(grantee, OPERATE_ACTIONS, this.parkingTableArn);
+    return this._grantOnTable(grantee, OPERATE_ACTIONS);
+  }
+
+  /** @internal */
+  protected _grantOnTable(grantee: iam.IGrantable, names: readonly string[]): iam.Grant {
+    const actions = names.map((name) => `dynamodb:${name}`);
+    const permission = { grantee, actions, resourceArn: this.parkingTableArn, keyActions: TABLE_WRITE_KEY_ACTIONS };
+    return grantOnTable(this._table, permission, { construct: 'OrderedStreamConsumer', name: 'the parking table' });
   }
 
   /**
@@ -311,6 +317,8 @@ class ImportedOrderedStreamConsumer extends OrderedStreamConsumerBase {
   public readonly parkingTableArn: string;
   public readonly parkingTableName: string;
   public readonly encryptionKey?: kms.IKey;
+  /** @internal */
+  protected readonly _table: dynamodb.ITableV2;
 
   constructor(scope: Construct, id: string, attributes: OrderedStreamConsumerAttributes) {
     super(scope, id, { environmentFromArn: attributes.functionArn });
@@ -318,18 +326,13 @@ class ImportedOrderedStreamConsumer extends OrderedStreamConsumerBase {
     this.functionArn = attributes.functionArn;
     this.functionName = lambda.Function.fromFunctionArn(this, 'Function', attributes.functionArn).functionName;
     this.parkingTableArn = attributes.parkingTableArn;
-    this.parkingTableName = Stack.of(this).splitArn(attributes.parkingTableArn, ArnFormat.SLASH_RESOURCE_NAME)
-      .resourceName!;
     this.encryptionKey = attributes.encryptionKey;
+    this._table = dynamodb.TableV2.fromTableAttributes(this, 'ParkingTable', {
+      tableArn: attributes.parkingTableArn,
+      ...(this.encryptionKey && { encryptionKey: this.encryptionKey }),
+    });
+    this.parkingTableName = this._table.tableName;
   }
-}
-
-function grantOnTable(grantee: iam.IGrantable, actions: readonly string[], tableArn: string): iam.Grant {
-  return iam.Grant.addToPrincipal({
-    grantee,
-    actions: actions.map((action) => `dynamodb:${action}`),
-    resourceArns: [tableArn],
-  });
 }
 
 /**
@@ -402,6 +405,9 @@ export class OrderedStreamConsumer extends OrderedStreamConsumerBase {
   /** The customer-managed key that encrypts the table, if there is one. */
   public readonly encryptionKey?: kms.IKey;
 
+  /** @internal */
+  protected readonly _table: dynamodb.ITableV2;
+
   /**
    * @param scope the construct to add the consumer to, usually `this`
    * @param id the consumer's name within the scope
@@ -416,13 +422,13 @@ export class OrderedStreamConsumer extends OrderedStreamConsumerBase {
     this.functionName = handler.functionName;
     this.consumerName = consumerName;
     this.parkingTable = this.addParkingTable(props);
+    this._table = this.parkingTable;
     this.parkingTableArn = this.parkingTable.tableArn;
     this.parkingTableName = this.parkingTable.tableName;
     this.encryptionKey = this.parkingTable.encryptionKey;
     handler.addEnvironment(PARKING_TABLE_NAME, this.parkingTableName);
     handler.addEnvironment(CONSUMER_NAME, this.consumerName);
-    grantOnTable(handler, PARKING_ACTIONS, this.parkingTableArn);
-    this.encryptionKey?.grant(handler, ...TABLE_WRITE_KEY_ACTIONS);
+    this._grantOnTable(handler, PARKING_ACTIONS);
     addUnboundedMapping(this, {
       handler,
       source: this.eventSource(props, mapping),

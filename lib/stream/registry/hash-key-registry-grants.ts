@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto';
-import { Annotations, type IResource, Stack, Token, TokenComparison } from 'aws-cdk-lib';
+import { type IResource, Stack } from 'aws-cdk-lib';
 import type * as dynamodb from 'aws-cdk-lib/aws-dynamodb';
 import * as iam from 'aws-cdk-lib/aws-iam';
 import type * as kms from 'aws-cdk-lib/aws-kms';
 import type * as lambda from 'aws-cdk-lib/aws-lambda';
+import { isInOtherAccount, warnIfWithoutEffect } from '../../construct/grant-without-effect';
 import { grantOnKey } from '../../construct/kept-table';
 import { ALLOCATE_ALIAS, QUERY_ALIAS } from '../../core/registry/registry-contract';
 
@@ -81,13 +82,13 @@ export class HashKeyRegistryGrants {
   public read(grantee: iam.IGrantable): iam.Grant {
     const { tableArn, encryptionKey } = this.registry;
     const permission = { grantee, actions: ['dynamodb:GetItem'], resourceArns: [tableArn] };
-    const table = this.isForeign(grantee) ? this.own?.table : undefined;
+    const table = isInOtherAccount(grantee, this.registry) ? this.own?.table : undefined;
     // '*' because a table's own policy cannot refer to the table (a circular dependency). CDK's own grants do the same.
     const onTable =
       table === undefined
         ? iam.Grant.addToPrincipal(permission)
         : iam.Grant.addToPrincipalOrResource({ ...permission, resource: table, resourceSelfArns: ['*'] });
-    if (this.own === undefined && this.isForeign(grantee)) this.warnOfGrantWithoutEffect(grantee, permission.actions);
+    this.warnIfWithoutEffect(onTable, grantee, permission.actions);
     const onKey = encryptionKey && grantOnKey(encryptionKey, grantee, ['kms:Decrypt']);
     return onKey ? onTable.combine(onKey) : onTable;
   }
@@ -96,24 +97,22 @@ export class HashKeyRegistryGrants {
     const { functionArn } = this.registry;
     const actions = ['lambda:InvokeFunction'];
     const resourceArns = [alias === undefined ? functionArn : `${functionArn}:${alias}`];
-    if (this.isForeign(grantee)) {
-      if (this.own === undefined) this.warnOfGrantWithoutEffect(grantee, actions);
-      else permit(this.own.invoked(alias), grantee.grantPrincipal);
-    }
-    return iam.Grant.addToPrincipal({ grantee, actions, resourceArns });
+    const isForeign = isInOtherAccount(grantee, this.registry);
+    if (isForeign && this.own !== undefined) permit(this.own.invoked(alias), grantee.grantPrincipal);
+    const granted = iam.Grant.addToPrincipal({ grantee, actions, resourceArns });
+    if (this.own === undefined || !isForeign) this.warnIfWithoutEffect(granted, grantee, actions);
+    return granted;
   }
 
-  private isForeign({ grantPrincipal: { principalAccount } }: iam.IGrantable): boolean {
-    if (principalAccount === undefined) return false;
-    return Token.compareStrings(principalAccount, this.registry.env.account) === TokenComparison.DIFFERENT;
-  }
-
-  private warnOfGrantWithoutEffect({ grantPrincipal }: iam.IGrantable, actions: readonly string[]): void {
-    Annotations.of(this.registry).addWarningV2(
-      'cdk-even-shards:HashKeyRegistry.grantWithoutEffect',
-      `cannot allow ${actions.join(' and ')} on the registry for ${grantPrincipal}, which is of another account: allow it ` +
-        'in the app that defines the registry',
-    );
+  private warnIfWithoutEffect(grant: iam.Grant, grantee: iam.IGrantable, actions: readonly string[]): void {
+    warnIfWithoutEffect(this.registry, grant, {
+      grantee,
+      actions,
+      construct: 'HashKeyRegistry',
+      name: 'the registry',
+      hasOwnPolicy: this.own !== undefined,
+      remedy: 'allow it in the app that defines the registry',
+    });
   }
 }
 

@@ -11,6 +11,7 @@ import { LambdaInvoke } from 'aws-cdk-lib/aws-stepfunctions-tasks';
 import { STEPFUNCTIONS_USE_DISTRIBUTED_MAP_RESULT_WRITER_V2 } from 'aws-cdk-lib/cx-api';
 import { Construct } from 'constructs';
 import { acknowledgeFindings } from '../../construct/acknowledge-findings';
+import { warnIfWithoutEffect } from '../../construct/grant-without-effect';
 import { grantOnKey } from '../../construct/kept-table';
 import { constructField, Props } from '../../construct/props';
 import {
@@ -96,7 +97,9 @@ export abstract class ItemMoverBase extends Construct implements ec2.IConnectabl
    * @param grantee the role, function or other principal that starts executions
    */
   public grantStartExecution(grantee: iam.IGrantable): iam.Grant {
-    return this.stateMachine.grantStartExecution(grantee);
+    const grant = this.stateMachine.grantStartExecution(grantee);
+    const [actions, name] = [['states:StartExecution'], 'the state machine'];
+    return warnIfWithoutEffect(this.stateMachine, grant, { grantee, actions, construct: 'ItemMover', name });
   }
 
   /**

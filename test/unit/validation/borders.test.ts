@@ -1,26 +1,34 @@
 import { App, Lazy, Size, Stack } from 'aws-cdk-lib';
 import { Annotations, Match, Template } from 'aws-cdk-lib/assertions';
 import { AttributeType, TableEncryptionV2, TableV2 } from 'aws-cdk-lib/aws-dynamodb';
-import { Role } from 'aws-cdk-lib/aws-iam';
-import { Stream } from 'aws-cdk-lib/aws-kinesis';
+import { type IRole, Role } from 'aws-cdk-lib/aws-iam';
+import { CfnStream, Stream } from 'aws-cdk-lib/aws-kinesis';
 import { Key } from 'aws-cdk-lib/aws-kms';
+import { StartingPosition } from 'aws-cdk-lib/aws-lambda';
 import { DatabaseProxy } from 'aws-cdk-lib/aws-rds';
 import {
+  CqlType,
+  DaxCluster,
   FanOutQueryFunction,
   HashKeyRegistry,
+  IndexItemMover,
   OrderedProducerFunction,
+  OrderedStreamConsumer,
   OutboxRelayDatabase,
   OutboxRelayFunction,
   ShardCounts,
   ShardedIndex,
+  ShardedKeyspacesTable,
   ShardedTable,
   ShardMonitoring,
+  StreamProduceGrants,
+  StreamReshardGrants,
   StreamReshardingProvider,
   UniformStream,
 } from '../../../lib';
 import { HOME } from '../../support/borders/borders';
 import { databases } from '../../support/borders/pairs';
-import { plainFunction } from '../../support/minimal-constructs';
+import { plainFunction, warningsOf } from '../../support/minimal-constructs';
 
 describe('constructs in different stacks, accounts and Regions', () => {
   const home = { account: '111111111111', region: 'eu-west-1' };
@@ -110,21 +118,94 @@ describe('constructs in different stacks, accounts and Regions', () => {
         ],
       });
     });
+  });
 
-    test('result in a warning if the registry is imported', () => {
-      const registry = HashKeyRegistry.fromHashKeyRegistryAttributes(stack, 'Registry', {
-        stream: Stream.fromStreamArn(stack, 'Stream', 'arn:aws:kinesis:eu-west-1:111111111111:stream/events'),
-        functionArn: 'arn:aws:lambda:eu-west-1:111111111111:function:registry',
-        tableArn: 'arn:aws:dynamodb:eu-west-1:111111111111:table/owners',
+  describe('a grant to a role of another account', () => {
+    const foreign = () => Role.fromRoleArn(stack, 'Caller', 'arn:aws:iam::222222222222:role/caller');
+    const arn = (service: string, name: string) => `arn:aws:${service}:eu-west-1:111111111111:${name}`;
+    const importedStream = () => Stream.fromStreamArn(stack, 'Stream', arn('kinesis', 'stream/events'));
+    const importedConsumer = () =>
+      OrderedStreamConsumer.fromOrderedStreamConsumerAttributes(stack, 'Consumer', {
+        consumerName: 'consumer',
+        functionArn: arn('lambda', 'function:consumer'),
+        parkingTableArn: arn('dynamodb', 'table/parked'),
       });
-      registry.grants.query(roleOf('222222222222'));
 
-      Annotations.fromStack(stack).hasWarning(
-        '/Home/Registry',
-        Match.stringLikeRegexp(
-          'cannot allow lambda:InvokeFunction on the registry.*HashKeyRegistry.grantWithoutEffect',
-        ),
-      );
+    test.each<[string, (grantee: IRole) => unknown]>([
+      [
+        'lambda:InvokeFunction on the registry.*HashKeyRegistry',
+        (grantee) =>
+          HashKeyRegistry.fromHashKeyRegistryAttributes(stack, 'Registry', {
+            stream: importedStream(),
+            functionArn: arn('lambda', 'function:registry'),
+            tableArn: arn('dynamodb', 'table/owners'),
+          }).grants.query(grantee),
+      ],
+      [
+        'dynamodb:DeleteItem.* on the parking table.*OrderedStreamConsumer',
+        (grantee) => importedConsumer().grantOperate(grantee),
+      ],
+      [
+        'kinesis:PutRecords and kinesis:ListShards on the stream Stream.*UniformStream',
+        (grantee) => StreamProduceGrants.fromStream(importedStream()).produce(grantee),
+      ],
+      [
+        'kinesis:DescribeStreamSummary.* on the stream Stream.*UniformStream',
+        (grantee) => StreamReshardGrants.fromStream(new CfnStream(stack, 'Stream', { shardCount: 1 })).inspect(grantee),
+      ],
+      [
+        'cassandra:Select on the table Rows.*ShardedKeyspacesTable',
+        (grantee) =>
+          new ShardedKeyspacesTable(stack, 'Rows', {
+            keyspaceName: 'shop',
+            tableName: 'rows',
+            partitionKey: [{ name: 'day', cqlType: CqlType.TEXT }],
+            clusteringColumns: [{ name: 'time', cqlType: CqlType.TIMESTAMP }],
+            shardCounts: ShardCounts.uniform(2),
+          }).grants.selectRows(grantee),
+      ],
+      [
+        'states:StartExecution on the state machine.*ItemMover',
+        (grantee) =>
+          new IndexItemMover(stack, 'Mover', {
+            index: importedFrom('eu-west-1'),
+            readUnitsPerSecond: 1,
+            writeUnitsPerSecond: 1,
+          }).grantStartExecution(grantee),
+      ],
+      [
+        'dax:GetItem.* on the cluster Cache.*DaxCluster',
+        (grantee) =>
+          DaxCluster.fromDaxClusterAttributes(stack, 'Cache', {
+            clusterArn: arn('dax', 'cache/cache'),
+            endpoint: 'dax://cache.example.dax-clusters.eu-west-1.amazonaws.com',
+            securityGroups: [],
+          }).grantRead(grantee),
+      ],
+    ])('gives a warning if no resource policy of this app can allow it: %s', (warning, grant) => {
+      grant(foreign());
+
+      const isWarned = Match.stringLikeRegexp(`cannot allow ${warning}.grantWithoutEffect`);
+      Annotations.fromStack(stack).hasWarning('*', isWarned);
+    });
+
+    test('is added to the policy of the parking table of a consumer', () => {
+      new OrderedStreamConsumer(stack, 'Consumer', {
+        handler: plainFunction(stack, 'Handler'),
+        stream: new UniformStream(stack, 'Stream', { shardCount: 2 }),
+        startingPosition: StartingPosition.LATEST,
+      }).grantOperate(foreign());
+
+      expect(warningsOf(stack)).toEqual([]);
+      const statement = Match.objectLike({
+        Action: Match.arrayWith(['dynamodb:DeleteItem']),
+        Principal: { AWS: 'arn:aws:iam::222222222222:role/caller' },
+      });
+      Template.fromStack(stack).hasResourceProperties('AWS::DynamoDB::GlobalTable', {
+        Replicas: [
+          Match.objectLike({ ResourcePolicy: { PolicyDocument: Match.objectLike({ Statement: [statement] }) } }),
+        ],
+      });
     });
   });
 

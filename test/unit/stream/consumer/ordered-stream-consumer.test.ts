@@ -561,8 +561,8 @@ test('an imported consumer has names, metrics and grants', () => {
   Template.fromStack(stack).hasResourceProperties('AWS::IAM::Policy', {
     PolicyDocument: {
       Statement: [
-        Match.objectLike({ Resource: 'arn:aws:kms:eu-west-1:222222222222:key/k' }),
         Match.objectLike({ Resource: 'arn:aws:dynamodb:eu-west-1:222222222222:table/parked' }),
+        Match.objectLike({ Resource: 'arn:aws:kms:eu-west-1:222222222222:key/k' }),
       ],
     },
   });

@@ -133,7 +133,7 @@ describe('the grants of a sharded index', () => {
 
     Annotations.fromStack(stack).hasWarning(
       '/Home/Jobs',
-      Match.stringLikeRegexp('^dynamodb:Query could not be allowed on byTime to .*resource policy of the table'),
+      Match.stringLikeRegexp('^cannot allow dynamodb:Query on byTime for .*resource policy of the table'),
     );
   });
 });
