@@ -164,7 +164,7 @@ class UnreliableNetwork implements QueryClient {
  * Runs one case from a seed. It creates an index with items in several shards, and reads all pages of a query over an
  * unreliable network with deadlines. Between the pages, items are inserted, deleted, changed and moved, and shard
  * counts increase and decrease. In every fifth case, items are also inserted, deleted and replaced between the reads of
- * a page. Such an item may be on this page or not.
+ * a page. An item that was inserted or deleted between the reads may be on this page or not.
  *
  * The case checks three rules. Each page equals the result of an oracle, which keeps the whole index in one list and
  * returns the matching items between two cursors, in order. Each cursor is after the previous cursor. Each item that
