@@ -318,7 +318,7 @@ interface MinTimeout {
 }
 
 /** Source: the AWS Lambda quotas, function timeout. */
-const MAX_TIMEOUT = Duration.minutes(15);
+export const MAX_TIMEOUT = Duration.minutes(15);
 
 /** The shortest timeout that leaves an invocation at least one second before its reserved time. */
 export function oneSecondBefore(reservedMs: number): MinTimeout {

@@ -1,13 +1,4 @@
-import {
-  Annotations,
-  Duration,
-  type IResource,
-  Names,
-  type RemovalPolicy,
-  Resource,
-  Stack,
-  Token,
-} from 'aws-cdk-lib';
+import { Annotations, Duration, type IResource, Names, type RemovalPolicy, Resource, Stack, Token } from 'aws-cdk-lib';
 import type * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
 import * as dynamodb from 'aws-cdk-lib/aws-dynamodb';
 import * as events from 'aws-cdk-lib/aws-events';

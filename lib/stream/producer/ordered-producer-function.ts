@@ -25,6 +25,7 @@ import {
   BundledFunctionBase,
   type BundledFunctionOptions,
   type IBundledFunction,
+  MAX_TIMEOUT,
   oneSecondBefore,
 } from '../../function/bundled-function';
 import { RECORD_LIMITS } from '../record-size-limit';
@@ -190,8 +191,8 @@ export interface OrderedProducerFunctionProps extends BundledFunctionOptions {
   readonly hashBuckets?: number;
 
   /**
-   * The time limit of a request to Kinesis, including its response. After this time the function aborts the request and
-   * sends its records again.
+   * The time limit of a request to Kinesis, including its response: 1 millisecond to 15 minutes. After this time the
+   * function aborts the request and sends its records again.
    *
    * @default - 6 seconds
    */
@@ -430,7 +431,7 @@ function producerSettings(producer: IConstruct, given: OrderedProducerFunctionPr
     ...orderedStreamSettings(producer, 'stream', stream, { maxRecordBytes, hashBuckets }),
     aggregation: aggregationAcrossKeys ? 'packed' : aggregation ? 'true' : undefined,
     lingerMs: props.milliseconds('linger'),
-    requestTimeoutMs: props.milliseconds('requestTimeout'),
+    requestTimeoutMs: props.milliseconds('requestTimeout', { min: Duration.millis(1), max: MAX_TIMEOUT }),
     sequence: sequence || undefined,
     registry: hashKeyRegistry,
     allocatesHashKeys: allocateHashKeys,

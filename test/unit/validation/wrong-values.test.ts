@@ -119,6 +119,8 @@ const CONSTRUCTS: Record<string, readonly [build: (stack: Stack, wrong: object) 
       [{ timeout: Duration.seconds(1) }, 'timeout must be 2 seconds to 15 minutes'],
       [{ stream: undefined }, 'stream must be a stream, got undefined'],
       [{ allocateHashKeys: false }, 'allocateHashKeys must be absent without a hashKeyRegistry, got false'],
+      [{ requestTimeout: Duration.seconds(0) }, 'requestTimeout must be 1 millisecond to 15 minutes'],
+      [{ requestTimeout: Duration.minutes(16) }, 'requestTimeout must be 1 millisecond to 15 minutes'],
       [{ linger: Duration.millis(5) }, 'linger must be absent without aggregationAcrossKeys, got "Duration.millis(5)"'],
       [
         { aggregationAcrossKeys: true, linger: Duration.seconds(59) },
