@@ -1,9 +1,8 @@
-import { Stack } from 'aws-cdk-lib';
 import type * as lambda from 'aws-cdk-lib/aws-lambda';
 import { constructField } from '../construct/props';
 import { variableName } from '../core/contract/function-environment';
 import { InvalidArgumentError } from '../core/kernel/errors';
-import { checkEnvironmentSize } from './environment-size';
+import { checkEnvironmentSize, variablesOf } from './environment-size';
 
 /** Source: the Lambda API reference, Environment: Variables. */
 const VARIABLE_NAME = /^[a-zA-Z][a-zA-Z0-9_]+$/;
@@ -23,9 +22,6 @@ interface Bound {
  */
 const boundConfigs = new WeakMap<lambda.Function, Map<string, string>>();
 
-/** For each function, the variables that `bindConfig` has added, with their values. */
-const boundVariables = new WeakMap<lambda.Function, Record<string, string>>();
-
 /** Adds a configuration to the environment of a function. */
 export function bindConfig({ name, config, json }: Bound, user: lambda.Function, environmentVariable?: string): void {
   const variable = environmentVariable ?? variableName(name);
@@ -38,38 +34,25 @@ export function bindConfig({ name, config, json }: Bound, user: lambda.Function,
     );
   }
   const text = JSON.stringify(config);
-  const configs = boundConfigs.get(user) ?? new Map<string, string>();
-  boundConfigs.set(user, configs);
+  const configs = boundConfigs.get(user) ?? firstConfigsOf(user);
   if ((configs.get(variable) ?? text) !== text) {
     throw new InvalidArgumentError(field, variable, 'a different variable for each index or table of the function');
   }
-  if (!configs.has(variable) && hasVariable(user, variable)) {
+  if (!configs.has(variable) && Object.hasOwn(variablesOf(user), variable)) {
     throw new InvalidArgumentError(field, variable, 'a variable that the function does not already have');
   }
   configs.set(variable, text);
-  variablesOf(user)[variable] = json;
   user.addEnvironment(variable, json);
 }
 
-/**
- * The variables that `bindConfig` has added to a function. The first call for a function adds a check of their total
- * size to synthesis.
- */
-function variablesOf(user: lambda.Function): Record<string, string> {
-  const known = boundVariables.get(user);
-  if (known !== undefined) return known;
-  const variables: Record<string, string> = {};
-  boundVariables.set(user, variables);
+/** Adds a check of the size of the environment to synthesis, once for each function. */
+function firstConfigsOf(user: lambda.Function): Map<string, string> {
+  const configs = new Map<string, string>();
+  boundConfigs.set(user, configs);
   checkEnvironmentSize(
     user,
     constructField(user, 'environment'),
-    variables,
-    'bind fewer indexes and tables to a function, or count shards for fewer values',
+    'bind fewer indexes and tables to a function, count shards for fewer values, or set fewer variables',
   );
-  return variables;
-}
-
-function hasVariable(user: lambda.Function, variable: string): boolean {
-  const { environment } = user.node.defaultChild as lambda.CfnFunction;
-  return Object.hasOwn(Stack.of(user).resolve(environment)?.variables ?? {}, variable);
+  return configs;
 }

@@ -16,6 +16,7 @@ import { familyMetric, type MetricFamily } from '../construct/metric-definition'
 import { constructField, Props } from '../construct/props';
 import { FUNCTION_NAME_DIMENSION } from '../core/contract/function-metrics';
 import { EvenShardsError, InvalidArgumentError } from '../core/kernel/errors';
+import { checkEnvironmentSize } from './environment-size';
 import { checkFailureDestination } from './failure-destination';
 
 /**
@@ -309,6 +310,12 @@ interface BundledFunction {
   readonly minTimeout: MinTimeout;
   /** The memory in MiB if the user sets none. */
   readonly memorySize: number;
+  /**
+   * The property that decides the size of the environment, and how to make the environment smaller.
+   *
+   * @default - the variables of the user
+   */
+  readonly largest?: { readonly property: string; readonly remedy: string };
 }
 
 /** The shortest timeout of a function, and the reason. */
@@ -348,7 +355,7 @@ function checkSettings(props: Props<Pick<lambda.FunctionOptions, CheckedOption>>
  */
 export function addBundledFunction(
   scope: Construct,
-  { bundle, description, environment, timeout, minTimeout, memorySize }: BundledFunction,
+  { bundle, description, environment, timeout, minTimeout, memorySize, largest = OWN_VARIABLES }: BundledFunction,
   options: BundledFunctionOptions & Pick<lambda.FunctionOptions, 'timeout' | 'memorySize'>,
 ): lambda.Function {
   const variables = { ...ownVariables(scope, environment, options.environment), ...asText(environment) };
@@ -400,6 +407,7 @@ export function addBundledFunction(
   // A blueprint may have set other values.
   const { memorySize: finalMemory } = added.node.defaultChild as lambda.CfnFunction;
   checkSettings(Props.of(scope, { timeout: added.timeout, memorySize: finalMemory }), minTimeout);
+  checkEnvironmentSize(added, constructField(scope, largest.property), largest.remedy);
   checkFailureDestination(scope, added.node.tryFindChild('EventInvokeConfig')?.node.defaultChild);
   // If the construct already has a default child that holds data, such as the table of a registry, it keeps this
   // default child.
@@ -407,6 +415,8 @@ export function addBundledFunction(
   if (added.isBoundToVpc) role.addToPrincipalPolicy(networkInterfaces());
   return added;
 }
+
+const OWN_VARIABLES = { property: 'environment', remedy: 'set fewer or shorter variables' };
 
 /** @throws InvalidArgumentError with the code `INVALID_ARGUMENT` if the caller sets an environment variable that the library sets */
 function ownVariables(

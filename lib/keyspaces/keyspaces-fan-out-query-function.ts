@@ -9,7 +9,6 @@ import { InvalidArgumentError } from '../core/kernel/errors';
 import { allowedTexts, checkAllowedColumns } from '../core/keyspaces/allowed-values';
 import type { ShardedKeyspacesConfig } from '../core/keyspaces/sharded-keyspaces-config';
 import { addBundledFunction, type BundledFunctionOptions, oneSecondBefore } from '../function/bundled-function';
-import { checkEnvironmentSize } from '../function/environment-size';
 import { configsByName, knownConfig, rejectTokens } from '../function/known-config';
 import { type IQueryFunction, QueryFunctionBase } from '../function/query-function';
 import type { IShardedKeyspacesTable } from './sharded-keyspaces-table';
@@ -130,12 +129,7 @@ export class KeyspacesFanOutQueryFunction extends QueryFunctionBase implements I
       [TABLES]: configsByName(tables.map((table) => [table.tableName, table])),
       ...(values !== undefined && { [VALUES]: JSON.stringify(values) }),
     };
-    checkEnvironmentSize(
-      this,
-      field,
-      environment,
-      `divide the tables${values === undefined ? '' : ' or the values'} among several functions, or set shard counts for fewer values`,
-    );
+    const remedy = `divide the tables${values === undefined ? '' : ' or the values'} among several functions, or set shard counts for fewer values`;
     this.function = addBundledFunction(
       this,
       {
@@ -145,6 +139,7 @@ export class KeyspacesFanOutQueryFunction extends QueryFunctionBase implements I
         timeout: Duration.seconds(30),
         minTimeout: oneSecondBefore(RESERVED_MS.keyspacesQuery),
         memorySize: 1769,
+        largest: { property: 'tables', remedy },
       },
       props,
     );

@@ -35,7 +35,6 @@ import {
   type IBundledFunction,
   runOnSchedule,
 } from '../function/bundled-function';
-import { checkEnvironmentSize } from '../function/environment-size';
 import { RECORD_LIMITS } from '../stream/record-size-limit';
 import { type OrderedStreamSettings, orderedStreamSettings } from '../stream/stream-checks';
 import { StreamProduceGrants } from '../stream/stream-grants';
@@ -385,6 +384,7 @@ export class OutboxRelayFunction extends OutboxRelayFunctionBase implements IOut
         timeout: settings.timeout,
         minTimeout: MIN_TIMEOUT,
         memorySize: 512,
+        ...(props.streamsByTopic && { largest: MANY_TOPICS }),
       },
       // Lambda drops an invocation that cannot run, because the schedule soon starts the next invocation.
       { ...props, securityGroups, retryAttempts: 0, maxEventAge: Duration.minutes(1) },
@@ -482,6 +482,8 @@ function relayStreams(
   });
 }
 
+const MANY_TOPICS = { property: 'streamsByTopic', remedy: 'use several outboxes with fewer topics' };
+
 /** The environment variables that contain the streams. */
 function environmentOf(
   relay: IConstruct,
@@ -499,14 +501,7 @@ function environmentOf(
     topic!,
     { streamName: stream.streamRef.streamName, ...settings },
   ]);
-  const environment = { [STREAMS]: Stack.of(relay).toJsonString(Object.fromEntries(byTopic)) };
-  checkEnvironmentSize(
-    relay,
-    constructField(relay, 'streamsByTopic'),
-    environment,
-    'use several outboxes with fewer topics',
-  );
-  return environment;
+  return { [STREAMS]: Stack.of(relay).toJsonString(Object.fromEntries(byTopic)) };
 }
 
 function envelopeJson(relay: IConstruct, options: OutboxCloudEventsOptions | undefined): string | undefined {

@@ -200,6 +200,7 @@ export class AdaptiveShardCountController
         timeout: Duration.minutes(3),
         minTimeout: MIN_TIMEOUT,
         memorySize: 256,
+        largest: { property: 'index', remedy: 'set shard counts for fewer values' },
       },
       props,
     );

@@ -38,7 +38,6 @@ import {
   oneSecondBefore,
   runOnSchedule,
 } from '../../function/bundled-function';
-import { checkEnvironmentSize } from '../../function/environment-size';
 import { configsByName, knownConfig } from '../../function/known-config';
 import { checkIndexEnvironment, type IShardedIndex } from '../index/sharded-index';
 import { INDEX_KEEPER_METRICS } from '../table-metrics';
@@ -245,7 +244,6 @@ export class IndexKeeper extends IndexKeeperBase implements IIndexKeeper {
       [CORRECTS_ITEMS]: String(props.correct ?? true),
       [READ_UNITS_PER_SECOND]: Tokenization.stringifyNumber(sweepReadUnitsPerSecond),
     };
-    checkEnvironmentSize(this, constructField(this, 'indexes'), environment, 'set shard counts for fewer values');
     this.function = addBundledFunction(
       this,
       {
@@ -255,6 +253,7 @@ export class IndexKeeper extends IndexKeeperBase implements IIndexKeeper {
         timeout: Duration.minutes(1),
         minTimeout: oneSecondBefore(2 * RESERVED_MS.keeper),
         memorySize: 512,
+        largest: { property: 'indexes', remedy: 'set shard counts for fewer values' },
       },
       props,
     );

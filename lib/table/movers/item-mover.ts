@@ -13,7 +13,7 @@ import { Construct } from 'constructs';
 import { acknowledgeFindings } from '../../construct/acknowledge-findings';
 import { warnIfWithoutEffect } from '../../construct/grant-without-effect';
 import { grantOnKey } from '../../construct/kept-table';
-import { constructField, Props } from '../../construct/props';
+import { Props } from '../../construct/props';
 import {
   READ_UNITS_PER_SECOND,
   SEGMENTS_AT_ONCE,
@@ -21,7 +21,6 @@ import {
 } from '../../core/contract/function-environment';
 import { RESHARDING_METRICS } from '../../core/contract/function-metrics';
 import { addBundledFunction, addLogGroup, type BundledFunctionOptions } from '../../function/bundled-function';
-import { checkEnvironmentSize } from '../../function/environment-size';
 
 /** Options of `IndexItemMover` and `TableItemMover`. */
 export interface ItemMoverOptions extends BundledFunctionOptions {
@@ -185,12 +184,19 @@ export function addItemMover(scope: Construct, options: ItemMoverOptions, moved:
     [WRITE_UNITS_PER_SECOND]: Tokenization.stringifyNumber(settings.writeUnitsPerSecond),
     [SEGMENTS_AT_ONCE]: Tokenization.stringifyNumber(settings.segments),
   };
-  const field = constructField(scope, moved.property);
-  checkEnvironmentSize(scope, field, environment, 'set shard counts for fewer values');
+  const largest = { property: moved.property, remedy: 'set shard counts for fewer values' };
   const { description, audit } = moved;
   const { auditSchedule } = options;
   const timeout = Duration.minutes(15);
-  const bundled = { bundle: 'item-mover', description, environment, timeout, minTimeout: MIN_TIMEOUT, memorySize: 512 };
+  const bundled = {
+    bundle: 'item-mover',
+    description,
+    environment,
+    timeout,
+    minTimeout: MIN_TIMEOUT,
+    memorySize: 512,
+    largest,
+  };
   const added = addBundledFunction(scope, bundled, options);
   const stateMachine = new sfn.StateMachine(scope, 'StateMachine', {
     comment: `${description}, segment by segment`,

@@ -11,7 +11,6 @@ import { RESERVED_MS } from '../../core/contract/reserved-time';
 import { InvalidArgumentError } from '../../core/kernel/errors';
 import type { ShardedConfig } from '../../core/sharded-index/config/sharded-index-config';
 import { addBundledFunction, type BundledFunctionOptions, oneSecondBefore } from '../../function/bundled-function';
-import { checkEnvironmentSize } from '../../function/environment-size';
 import { configsByName, knownConfig, rejectTokens } from '../../function/known-config';
 import { type IQueryFunction, QueryFunctionBase } from '../../function/query-function';
 import { checkIndexEnvironment, type IShardedIndex } from '../index/sharded-index';
@@ -190,12 +189,7 @@ export class FanOutQueryFunction extends FanOutQueryFunctionBase implements IFan
       ...(values !== undefined && { [VALUES]: JSON.stringify(values) }),
       ...(cacheMs !== undefined && { [CACHE_MS]: String(cacheMs) }),
     };
-    checkEnvironmentSize(
-      this,
-      field,
-      environment,
-      `divide the indexes${values === undefined ? '' : ' or the values'} among several functions, or set shard counts for fewer values`,
-    );
+    const remedy = `divide the indexes${values === undefined ? '' : ' or the values'} among several functions, or set shard counts for fewer values`;
     this.function = addBundledFunction(
       this,
       {
@@ -205,6 +199,7 @@ export class FanOutQueryFunction extends FanOutQueryFunctionBase implements IFan
         timeout: Duration.seconds(30),
         minTimeout: oneSecondBefore(RESERVED_MS.query),
         memorySize: 1769,
+        largest: { property: 'indexes', remedy },
       },
       props,
     );

@@ -286,11 +286,14 @@ describe('constructs in different stacks, accounts and Regions', () => {
     Template.fromStack(stack).resourceCountIs('AWS::CloudWatch::Alarm', 1);
   });
 
-  test('bindWriter fails synthesis if the configuration is too long for the environment of the function', () => {
+  test.each([
+    ['the configuration is', Array.from({ length: 100 }, (_, each) => `status-number-${each}`), {}],
+    ['the configuration and the other variables are', ['open'], { OWN: 'x'.repeat(4_000) }],
+  ])('bindWriter fails synthesis if %s too long for the environment of the function', (_, values, environment) => {
     const table = new ShardedTable(stack, 'Jobs', { partitionKey: string('jobId') });
-    const counts = Object.fromEntries(Array.from({ length: 100 }, (_, each) => [`status-number-${each}`, each + 2]));
     const bound = plainFunction(stack, 'Writer');
-    const shardCounts = ShardCounts.byValue(counts, 1);
+    for (const [name, value] of Object.entries(environment)) bound.addEnvironment(name, value);
+    const shardCounts = ShardCounts.byValue(Object.fromEntries(values.map((value) => [value, 2])), 1);
     table.addShardedIndex({ indexName: 'byStatus', valueAttribute: string('status'), shardCounts }).bindWriter(bound);
 
     expect(() => app.synth()).toThrow(/Home\/Writer: environment must be at most 4096 bytes of configuration/);

@@ -37,6 +37,16 @@ describe('AdaptiveShardCountController', () => {
     );
   });
 
+  test('fails synthesis if the counts are too long for the environment of a function', () => {
+    const initialByValue = Object.fromEntries(Array.from({ length: 300 }, (_, each) => [`value-${each}`, 2]));
+    const { stack, index } = stackWith(ShardCounts.adaptive({ initialByValue }));
+    new AdaptiveShardCountController(stack, 'Controller', { index });
+
+    expect(() => Template.fromStack(stack)).toThrow(
+      /EvenShards\/Controller: index must be at most 4096 bytes of configuration, .*set shard counts for fewer values/,
+    );
+  });
+
   test('gets alarms and graphs together with its index', () => {
     const { stack, index } = stackWith();
     const shardCountController = new AdaptiveShardCountController(stack, 'Controller', { index });

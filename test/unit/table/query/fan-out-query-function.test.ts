@@ -118,6 +118,17 @@ describe('FanOutQueryFunction', () => {
   });
 
   test.each([
+    [3_000, true],
+    [4_000, false],
+  ])('includes the variables of the user in the size of the environment: %d bytes', (bytes, fits) => {
+    new FanOutQueryFunction(stack, 'Query', { indexes: [byStatus], environment: { OWN: 'x'.repeat(bytes) } });
+
+    const synthesis = expect(() => Template.fromStack(stack));
+    if (fits) synthesis.not.toThrow();
+    else synthesis.toThrow('indexes must be at most 4096 bytes');
+  });
+
+  test.each([
     ['jobs', true],
     ['j'.repeat(255), false],
   ])('includes the name of the table in the size of the environment: %s', (tableName, fits) => {
