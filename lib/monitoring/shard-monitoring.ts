@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { Names, Stack, Token } from 'aws-cdk-lib';
 import * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
 import { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions';
@@ -107,6 +108,9 @@ export interface ShardMonitoringProps {
   readonly compositeAlarms?: boolean;
 }
 
+/** Source: the CloudWatch user guide, "Dashboard body structure and syntax". */
+const MAX_WIDGETS = 500;
+
 /** The number of columns of a dashboard. */
 const FULL_WIDTH = 24;
 
@@ -132,6 +136,9 @@ class AlarmStatus extends cloudwatch.AlarmStatusWidget {
  * Each `add` method adds one resource. It adds a section to the dashboard, and creates and returns the alarms of the resource.
  * The description of each alarm has the steps to fix the fault, and a link to the guide. Options switch single alarms off.
  *
+ * A dashboard has at most 500 widgets, enough for about 70 streams. An `add` method throws an error with the code
+ * `INVALID_ARGUMENT` if its widgets exceed this maximum.
+ *
  * To use the metrics without a dashboard, call the metric methods of the functions and indexes. For the shards of a stream, use
  * `StreamShardMetrics`.
  *
@@ -145,6 +152,7 @@ export class ShardMonitoring extends Construct {
 
   private readonly alarmsOn: boolean;
   private readonly raised: cloudwatch.Alarm[] = [];
+  private widgets = 0;
 
   /**
    * Creates monitoring without resources; add them with the `add` methods.
@@ -168,6 +176,7 @@ export class ShardMonitoring extends Construct {
     );
     if (!this.alarmsOn) return;
     this.dashboard.addWidgets(new AlarmStatus(this.raised));
+    this.widgets = 1;
   }
 
   /** All alarms that exist now. */
@@ -346,7 +355,13 @@ export class ShardMonitoring extends Construct {
   }
 
   private addRow(title: string, rows: cloudwatch.IWidget[][]): void {
-    this.dashboard?.addWidgets(
+    if (this.dashboard === undefined) return;
+    this.widgets += 1 + rows.flat().length;
+    if (this.widgets > MAX_WIDGETS) {
+      const allowed = `at most ${MAX_WIDGETS} widgets, so add some resources to another ShardMonitoring`;
+      throw new InvalidArgumentError(constructField(this, 'dashboard'), `${this.widgets} widgets`, allowed);
+    }
+    this.dashboard.addWidgets(
       new cloudwatch.TextWidget({
         markdown: `## ${title}`,
         width: FULL_WIDTH,
@@ -354,7 +369,7 @@ export class ShardMonitoring extends Construct {
         background: cloudwatch.TextWidgetBackground.TRANSPARENT,
       }),
     );
-    for (const row of rows) this.dashboard?.addWidgets(...row);
+    for (const row of rows) this.dashboard.addWidgets(...row);
   }
 
   /** Creates the alarms and returns them by name. With `compositeAlarms`, adds a composite alarm of the alarms with severity `page`. */
@@ -410,9 +425,15 @@ export class ShardMonitoring extends Construct {
     return composite;
   }
 
-  /** The severity comes before the resource, so that alarms with the severity `page` come first in a list by name. */
+  /**
+   * The severity comes before the resource, so that alarms with the severity `page` come first in a list by name. If the name is
+   * too long, the name of the resource is shortened.
+   */
   private alarmName(severity: Severity, { name }: WatchedResource, fault?: string): string {
-    return [Stack.of(this).stackName, this.nameOf(this), severity, name, ...namePart(fault)].join('-');
+    const { stackName } = Stack.of(this);
+    const of = (resource: string) => [stackName, this.nameOf(this), severity, resource, ...namePart(fault)].join('-');
+    const others = of('').length - (Token.isUnresolved(stackName) ? stackName.length - LONGEST_STACK_NAME : 0);
+    return of(shortened(name, MAX_ALARM_NAME_LENGTH - others));
   }
 
   private addActions(alarm: cloudwatch.AlarmBase, severity: Severity): void {
@@ -454,11 +475,24 @@ interface WatchedResource {
   readonly name: string;
 }
 
+/** Source: the CloudWatch API reference, PutMetricAlarm: AlarmName. */
+const MAX_ALARM_NAME_LENGTH = 255;
+
+/** Source: the CloudFormation API reference, CreateStack: StackName. */
+const LONGEST_STACK_NAME = 128;
+
 /**
- * The name of an alarm also contains the names of a stack, a severity, an index and a fault. With this limit, the whole
- * name stays below 255 characters, the maximum of CloudWatch.
+ * The name of an alarm also contains the names of a stack, a severity, an index and a fault. With this limit, at least 40
+ * characters are left for the path of a resource and its index.
  */
 const MAX_RESOURCE_NAME_LENGTH = 40;
+
+/** A name of at most `length` characters. A shortened name ends with a hash, so that it differs from other names. */
+function shortened(name: string, length: number): string {
+  if (name.length <= length) return name;
+  const hash = createHash('sha256').update(name).digest('hex').slice(0, 8);
+  return `${name.slice(0, length - hash.length - 1)}-${hash}`;
+}
 
 /** Replaces characters that are not letters or digits by hyphens. Empty if no characters are left. */
 function namePart(text = ''): string[] {

@@ -348,6 +348,36 @@ describe('ShardMonitoring', () => {
     });
   });
 
+  test.each([
+    ['an index with a long name', 'Orders', 'i'.repeat(240)],
+    ['long names of the stack and an index', 's'.repeat(128), 'byStatusAndCustomer'.repeat(5)],
+  ])('has different alarm names of at most 255 characters, for %s', (_, stackName, indexName) => {
+    const own = new Stack(stack.node.root as App, 'Own', { stackName });
+    const partitionKey = { name: 'id', type: AttributeType.STRING };
+    const table = new ShardedTable(own, 'OrdersByCustomerAndRegion', { partitionKey });
+    const monitoring = new ShardMonitoring(own, 'Monitoring', { compositeAlarms: true });
+    for (const last of ['a', 'b']) {
+      const options = { shardAttribute: `shard-${last}`, shardCounts: ShardCounts.uniform(2) };
+      monitoring.addIndex(table.addShardedIndex({ indexName: `${indexName}${last}`, ...options }));
+    }
+
+    const alarms = Template.fromStack(own).findResources('AWS::CloudWatch::Alarm');
+    const names = Object.values(alarms).map(({ Properties }) => Properties.AlarmName as string);
+    expect(new Set(names).size).toBe(Object.keys(alarms).length);
+    expect(Math.max(...names.map((name) => name.length))).toBe(255);
+  });
+
+  test('rejects a resource whose graphs exceed the 500 widgets of a dashboard', () => {
+    const monitoring = new ShardMonitoring(stack, 'Monitoring');
+    const add = (id: number) => monitoring.addStream(new UniformStream(stack, `Stream${id}`, { shardCount: 2 }));
+    for (let id = 0; id < 71; id += 1) add(id);
+    expect(widgets(stack).length).toBeLessThanOrEqual(500);
+
+    expect(() => {
+      for (let id = 71; id < 80; id += 1) add(id);
+    }).toThrow(/Monitoring: dashboard must be at most 500 widgets, so add some resources to another ShardMonitoring/);
+  });
+
   test('accepts two streams with the same id in different stacks', () => {
     const monitoring = new ShardMonitoring(stack, 'Monitoring');
     monitoring.addStream(stream);
