@@ -20,6 +20,7 @@ const MAX_SORT_ATTRIBUTES = 4;
 
 /** Source: the DynamoDB developer guide, "Naming rules": attributes of a secondary index's key, in UTF-8. */
 const MAX_KEY_ATTRIBUTE_BYTES = 255;
+const KEY_ATTRIBUTE_NAME = `a name of 1 to ${MAX_KEY_ATTRIBUTE_BYTES} bytes`;
 
 /** The checked settings of an index, with defaults. DynamoDB, writers and readers use them unchanged. */
 export interface ShardedIndexSettings {
@@ -196,6 +197,7 @@ function checkOwnKey({ indexed: { shardedIndexes }, options, config, throwIf }: 
     'different from every other key attribute',
   );
   for (const { name, property } of keyProperties(options)) {
+    throwIf(!isKeyAttributeName(name), `${indexName}.${property}.name`, name, KEY_ATTRIBUTE_NAME);
     const other = shardedIndexes.find((index) => index.shardAttribute === name);
     throwIf(
       other !== undefined,
@@ -215,11 +217,7 @@ function checkShardAttribute({
   const { shardAttribute, tableKey, indexName } = config;
   const throwForShardAttribute = (wrong: boolean, allowed: string) =>
     throwIf(wrong, `${indexName}.shardAttribute`, shardAttribute, allowed);
-  const nameBytes = Buffer.byteLength(shardAttribute);
-  throwForShardAttribute(
-    nameBytes < 1 || nameBytes > MAX_KEY_ATTRIBUTE_BYTES,
-    `a name of 1 to ${MAX_KEY_ATTRIBUTE_BYTES} bytes`,
-  );
+  throwForShardAttribute(!isKeyAttributeName(shardAttribute), KEY_ATTRIBUTE_NAME);
   const sharing = shardedIndexes.find((other) => other.shardAttribute === shardAttribute);
   throwForShardAttribute(
     [...ownKeyOf(config), ...tableKey].includes(shardAttribute) ||
@@ -253,6 +251,11 @@ function keyProperties({ valueAttribute, sortKey, tieBreakers = [] }: BaseSharde
     ...(sortKey ? [{ name: sortKey.name, property: 'sortKey' }] : []),
     ...tieBreakers.map(({ name }) => ({ name, property: 'tieBreakers' })),
   ];
+}
+
+function isKeyAttributeName(name: string): boolean {
+  const bytes = Buffer.byteLength(name);
+  return bytes >= 1 && bytes <= MAX_KEY_ATTRIBUTE_BYTES;
 }
 
 /** Whether a text is a number in the form that writers and readers use: "7", never "07". */

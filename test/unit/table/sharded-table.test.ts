@@ -324,6 +324,16 @@ describe('ShardedTable', () => {
         'byStatus.shardAttribute must be an attribute that is not part of the key of the table or of an index, got "status"',
       ],
       [
+        'a value attribute without a name',
+        { valueAttribute: { ...createdAt, name: '' } },
+        'byStatus.valueAttribute.name must be a name of 1 to 255 bytes, got ""',
+      ],
+      [
+        'a sort key with a name too long for a key',
+        { sortKey: { ...createdAt, name: 's'.repeat(256) } },
+        'byStatus.sortKey.name must be a name of 1 to 255 bytes, got "sss',
+      ],
+      [
         'a shard attribute without a name',
         { shardAttribute: '' },
         'byStatus.shardAttribute must be a name of 1 to 255 bytes, got ""',

@@ -87,6 +87,11 @@ describe('KeyShardedTable', () => {
       { valueAttribute: 'ClientTransactionId' },
       'another attribute than the sort key',
     ],
+    [
+      'a value attribute without a name',
+      { valueAttribute: '' },
+      'valueAttribute must be the name of the attribute that holds the value',
+    ],
   ])('rejects %s', (_, props, message) => {
     expect(() => invoices(props)).toThrow(InvalidIndexConfigError);
     stack = new Stack(new App(), 'Again');
