@@ -349,6 +349,15 @@ function checkSettings(props: Props<Pick<lambda.FunctionOptions, CheckedOption>>
   props.whole('memorySize', MEMORY);
 }
 
+/** @throws InvalidArgumentError if the bundles do not run on the runtime */
+function checkRuntime(scope: Construct, { name }: lambda.Runtime): void {
+  const [, version] = /^nodejs(\d+)\.x$/.exec(name) ?? [];
+  if (Token.isUnresolved(name) || Number(version) >= MIN_NODE_VERSION) return;
+  throw new InvalidArgumentError(constructField(scope, 'runtime'), name, `Node.js ${MIN_NODE_VERSION} or later`);
+}
+
+const MIN_NODE_VERSION = 20;
+
 /**
  * Adds a function whose code was bundled when this library was built. Its role only allows writing to the log group.
  * The construct that calls this function grants all other permissions.
@@ -404,6 +413,7 @@ export function addBundledFunction(
       () => ({ architecture: lambda.Architecture.ARM_64, timeout, memorySize }),
     ),
   );
+  checkRuntime(scope, added.runtime);
   // A blueprint may have set other values.
   const { memorySize: finalMemory } = added.node.defaultChild as lambda.CfnFunction;
   checkSettings(Props.of(scope, { timeout: added.timeout, memorySize: finalMemory }), minTimeout);

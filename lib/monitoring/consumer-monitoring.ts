@@ -163,7 +163,7 @@ export interface ConsumerMonitoringOptions {
   readonly silenceAlarm?: boolean;
 
   /**
-   * How long a record may block its key in an ordered consumer.
+   * How long a record may block its key in an ordered consumer: at least 1 second.
    *
    * @default - 1 hour
    */
@@ -228,7 +228,7 @@ function parkedTooLong(
   options: ConsumerMonitoringOptions,
 ): AlarmDefinition {
   const props = Props.of(monitoring, options, { maxParkedTime: Duration.hours(1) });
-  const limit = props.seconds('maxParkedTime');
+  const limit = props.seconds('maxParkedTime', { min: Duration.seconds(1) });
   const parked = consumer.metric(CONSUMER_METRICS.parkedSeconds, { period: Duration.minutes(15) });
   return {
     severity: 'page',
@@ -261,7 +261,7 @@ export function consumerBehind(
 ): AlarmDefinition {
   const { period, evaluationPeriods } = THREE_TIMES_FIVE_MINUTES;
   const props = Props.of(monitoring, options, { maxIteratorAge: Duration.hours(1) });
-  const limit = props.milliseconds('maxIteratorAge', { resolved: true });
+  const limit = props.milliseconds('maxIteratorAge', { min: Duration.millis(1), resolved: true });
   const behind = consumer.metricMillisBehindLatest({ period });
   const silent = new cloudwatch.MathExpression({
     expression: `IF(written > 0 AND 0 * written + reports < 1, ${limit}, 0)`,

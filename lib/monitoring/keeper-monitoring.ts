@@ -21,7 +21,7 @@ import type { Watch } from './watch';
 /** Options of `ShardMonitoring.addIndexKeeper`: the threshold of its alarm. */
 export interface IndexKeeperMonitoringOptions {
   /**
-   * How long a changed item may wait for the keeper. The alarm `delay` is raised when an item waits at least this long in three of
+   * How long a changed item may wait for the keeper: at least 1 second. The alarm `delay` is raised when an item waits at least this long in three of
    * five minutes. Until the keeper has processed its record, queries do not find a new or replaced item.
    *
    * @default - 1 minute
@@ -73,7 +73,7 @@ function keeperAlarms(
         'find new and replaced items that wait. After 24 hours, the stream deletes the records. If invocations fail, the log has the cause. ' +
         'If the index or the table throttles writes, find the cause of the throttles. Otherwise, increase parallelizationFactor.' +
         seeMonitoring('items-wait-for-an-index-keeper'),
-      threshold: props.seconds('maxDelay'),
+      threshold: props.seconds('maxDelay', { min: Duration.seconds(1) }),
       comparisonOperator: cloudwatch.ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
       ...THREE_OF_FIVE_MINUTES,
     },

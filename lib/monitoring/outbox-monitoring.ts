@@ -26,7 +26,7 @@ export interface OutboxMonitoringOptions {
   readonly lagAlarm?: boolean;
 
   /**
-   * How long the oldest row may wait. The alarm is raised when the oldest row waits at least this long in six of nine
+   * How long the oldest row may wait: at least 1 second. The alarm is raised when the oldest row waits at least this long in six of nine
    * minutes.
    *
    * @default - 5 minutes
@@ -74,7 +74,7 @@ function outboxAlarms(
   options: OutboxMonitoringOptions,
 ): AlarmTable<OutboxAlarms> {
   const props = Props.of(monitoring, options, { maxLag: Duration.minutes(5), maxFailures: 0 });
-  const limit = props.seconds('maxLag');
+  const limit = props.seconds('maxLag', { min: Duration.seconds(1) });
   const period = REPORTING_PERIOD;
   const waiting = relay.metric(OUTBOX_METRICS.waitingSeconds, { period });
   return {

@@ -354,10 +354,17 @@ interface UniformStreamSettings {
   readonly maxRecordKibibytes?: number;
 }
 
+/** Source: the Kinesis API reference, CreateStream: StreamName. */
+const STREAM_NAME = /^[a-zA-Z0-9_.-]{1,128}$/;
+
 function uniformStreamSettings(stream: IConstruct, given: UniformStreamProps): UniformStreamSettings {
   const { deployedShardCount, reshardingProvider: provider } = given;
   const props = Props.of(stream, given);
   const shardCount = possibleShardCount(stream, 'shardCount', given.shardCount);
+  const streamName = props.value('streamName');
+  if (streamName !== undefined && !Token.isUnresolved(streamName) && !STREAM_NAME.test(streamName)) {
+    throw props.refusal('streamName', streamName, '1 to 128 characters of a-z, A-Z, 0-9, underscore, hyphen and dot');
+  }
   possibleShardCount(stream, 'deployedShardCount', deployedShardCount);
   if (provider !== undefined && deployedShardCount === undefined) {
     const allowed = 'absent without a deployedShardCount (only the custom resource uses a provider)';

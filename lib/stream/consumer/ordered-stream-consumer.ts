@@ -238,6 +238,9 @@ export interface OrderedStreamConsumerProps {
 const MAX_BATCH_RECORDS = 10_000;
 const MAX_BATCHES_OF_SHARD = 10;
 
+/** The year 5138, in seconds. Present times in milliseconds are larger. */
+const LATEST_TIMESTAMP = 99_999_999_999;
+
 const RETRY_INTERVALS = { min: Duration.minutes(1), max: Duration.minutes(15) };
 /** Source: the Kinesis API reference, RegisterStreamConsumer. */
 const LONGEST_NAME = 128;
@@ -549,6 +552,7 @@ function consumerSettings(consumer: OrderedStreamConsumer, given: OrderedStreamC
   checkSource(consumer, given, props);
   checkHandler(consumer, handler);
   if (startingPosition === undefined) throw props.refusal('startingPosition', undefined, 'TRIM_HORIZON or LATEST');
+  props.number('startingPositionTimestamp', { min: 0, max: LATEST_TIMESTAMP });
   const mapping: StreamEventSourceProps = {
     startingPosition,
     batchSize: props.whole('batchSize', { min: 1, max: MAX_BATCH_RECORDS }),

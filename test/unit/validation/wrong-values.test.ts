@@ -1,12 +1,14 @@
 import { App, Duration, Lazy, Size, Stack } from 'aws-cdk-lib';
 import { AttributeType, Table } from 'aws-cdk-lib/aws-dynamodb';
 import * as events from 'aws-cdk-lib/aws-events';
+import { Runtime, StartingPosition } from 'aws-cdk-lib/aws-lambda';
 import { SqsDlq } from 'aws-cdk-lib/aws-lambda-event-sources';
 import { Queue } from 'aws-cdk-lib/aws-sqs';
 import {
   AdaptiveShardCountController,
   type DaxCluster,
   HashKeyRegistry,
+  IndexKeeper,
   ItemVersion,
   KeyspacesCapacity,
   KeyspacesFanOutQueryFunction,
@@ -51,6 +53,9 @@ const CONSTRUCTS: Record<string, readonly [build: (stack: Stack, wrong: object) 
     [
       ...invalidShardCounts('shardCount'),
       [{ deployedShardCount: 0 }, `deployedShardCount ${WHOLE} 1 to 10000, got 0`],
+      ...['a b', '', 'a'.repeat(129)].map(
+        (streamName): Case => [{ streamName }, 'streamName must be 1 to 128 characters of a-z, A-Z, 0-9, underscore'],
+      ),
       [{ hashBuckets: 16 }, 'hashBuckets must be at least 20 (four for each shard), got 16'],
       [{ hashBuckets: 100 }, 'hashBuckets must be a power of two from 2 to 65536, got 100'],
       [{ maxRecordSize: Size.kibibytes(1_023) }, 'maxRecordSize must be 1 MiB to 10 MiB, in whole KiB, got "1047552'],
@@ -178,6 +183,10 @@ const CONSTRUCTS: Record<string, readonly [build: (stack: Stack, wrong: object) 
       [{ batchSize: 10_001 }, 'batchSize must be'],
       [{ parallelizationFactor: 11 }, 'parallelizationFactor must be'],
       [{ consumerName: '' }, 'consumerName must be'],
+      [
+        { startingPosition: StartingPosition.AT_TIMESTAMP, startingPositionTimestamp: 1_700_000_000_000 },
+        'startingPositionTimestamp must be a number from 0 to 99999999999, got 1700000000000',
+      ],
     ],
   ],
   OutboxRelayFunction: [
@@ -203,6 +212,9 @@ const CONSTRUCTS: Record<string, readonly [build: (stack: Stack, wrong: object) 
   FanOutQueryFunction: [
     query,
     [
+      ...[Runtime.PYTHON_3_12, Runtime.NODEJS_16_X].map(
+        (runtime): Case => [{ runtime }, `runtime must be Node.js 20 or later, got "${runtime.name}"`],
+      ),
       [{ indexes: [] }, 'indexes must be at least one sharded index or table, got []'],
       [
         { timeout: Duration.seconds(1) },
@@ -278,6 +290,7 @@ const CONSTRUCTS: Record<string, readonly [build: (stack: Stack, wrong: object) 
     },
     [
       [{ maxWriteThrottles: -1 }, 'maxWriteThrottles must be a number of at least 0, got -1'],
+      [{ maxIteratorAge: Duration.seconds(0) }, 'maxIteratorAge must be at least 1 millisecond'],
       [{ maxSkew: 0.9 }, 'maxSkew must be a number of at least 1, got 0.9'],
     ],
   ],
@@ -298,6 +311,17 @@ const CONSTRUCTS: Record<string, readonly [build: (stack: Stack, wrong: object) 
       { [name]: -1 },
       `${name} must be a number of at least 0, got -1`,
     ]),
+  ],
+  'ShardMonitoring.addOutbox': [
+    (stack, wrong) => new ShardMonitoring(stack, 'It').addOutbox(relay(stack), wrong),
+    [[{ maxLag: Duration.seconds(0) }, 'maxLag must be at least 1 second']],
+  ],
+  'ShardMonitoring.addIndexKeeper': [
+    (stack, wrong) => {
+      const keeper = IndexKeeper.fromFunctionArn(stack, 'Keeper', 'arn:aws:lambda:eu-west-1:111111111111:function:f');
+      return new ShardMonitoring(stack, 'It').addIndexKeeper(keeper, wrong);
+    },
+    [[{ maxDelay: Duration.seconds(0) }, 'maxDelay must be at least 1 second']],
   ],
   'ShardMonitoring.addDeadLetterQueue': [
     (stack, wrong) => new ShardMonitoring(stack, 'It').addDeadLetterQueue(new Queue(stack, 'Queue'), wrong),
