@@ -12,9 +12,9 @@ interface Permission {
   /** Whether this app can change the policy of the resource. */
   readonly hasOwnPolicy?: boolean;
   /**
-   * What the user does instead.
+   * The advice at the end of the warning.
    *
-   * @default - uses a role of the account of the resource, because the resource has no policy
+   * @default - to use a role of the account of the resource, because the resource has no policy
    */
   readonly remedy?: string;
 }

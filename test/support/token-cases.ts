@@ -60,7 +60,7 @@ const KNOWN = 'known at synthesis, got';
 const POWER_OF_TWO = `a power of two, ${KNOWN} a token`;
 const WHOLE_NUMBER = `a whole number, ${KNOWN} a token`;
 const TIME_TO_LIVE = `at least 1 millisecond, in whole milliseconds, ${KNOWN} "a token"`;
-const AGE = `a duration, in whole milliseconds, ${KNOWN} "a token"`;
+const AGE = `at least 1 millisecond, in whole milliseconds, ${KNOWN} "a token"`;
 
 /**
  * A case for each property of an interface: a function that returns a value with a token, and the values that the library allows if
