@@ -79,6 +79,7 @@ async function answerTo({ suites, number, tests }) {
 function load(suites) {
   for (const suite of suites) {
     resetState();
+    expect.setState({ testPath: join(ROOT, suite) });
     try {
       require(join(ROOT, suite));
     } catch (error) {
