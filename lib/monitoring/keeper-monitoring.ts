@@ -21,8 +21,8 @@ import type { Watch } from './watch';
 /** Options of `ShardMonitoring.addIndexKeeper`: the threshold of its alarm. */
 export interface IndexKeeperMonitoringOptions {
   /**
-   * How long a changed item may wait for the keeper: at least 1 second. The alarm `delay` is raised when an item waits at least this long in three of
-   * five minutes. Until the keeper has processed its record, queries do not find a new or replaced item.
+   * How long a changed item may wait for the keeper: at least 1 second. The alarm `delay` is raised when an item waits at
+   * least this long in three of five minutes. Until the keeper has processed its record, queries do not find a new or replaced item.
    *
    * @default - 1 minute
    */

@@ -432,7 +432,7 @@ export class ShardMonitoring extends Construct {
   private alarmName(severity: Severity, { name }: WatchedResource, fault?: string): string {
     const { stackName } = Stack.of(this);
     const of = (resource: string) => [stackName, this.nameOf(this), severity, resource, ...namePart(fault)].join('-');
-    const others = of('').length - (Token.isUnresolved(stackName) ? stackName.length - LONGEST_STACK_NAME : 0);
+    const others = of('').length - (Token.isUnresolved(stackName) ? stackName.length - MAX_STACK_NAME_LENGTH : 0);
     return of(shortened(name, MAX_ALARM_NAME_LENGTH - others));
   }
 
@@ -479,11 +479,11 @@ interface WatchedResource {
 const MAX_ALARM_NAME_LENGTH = 255;
 
 /** Source: the CloudFormation API reference, CreateStack: StackName. */
-const LONGEST_STACK_NAME = 128;
+const MAX_STACK_NAME_LENGTH = 128;
 
 /**
- * The name of an alarm also contains the names of a stack, a severity, an index and a fault. With this limit, at least 40
- * characters are left for the path of a resource and its index.
+ * The maximum length of the name of this construct in the names of its alarms. An alarm name also contains the stack, the
+ * severity, the resource and the fault, so the name of the resource may be shortened.
  */
 const MAX_RESOURCE_NAME_LENGTH = 40;
 

@@ -1,3 +1,4 @@
+import { InvalidArgumentError } from '../kernel/errors';
 import type { FencedMove, MoveProgress } from './fenced-move';
 import {
   type ParkedKey,
@@ -72,6 +73,7 @@ export abstract class BaseParkingStore implements ParkingStore {
   }
 
   private async continueAt(partitionKey: string, newFirst: (key: ParkedKey) => number): Promise<boolean> {
+    if (typeof partitionKey !== 'string') throw new InvalidArgumentError('partitionKey', partitionKey, 'a string');
     for (;;) {
       const found = (await this.find([partitionKey])).get(partitionKey);
       if (found === undefined) return false;

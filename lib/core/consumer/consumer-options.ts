@@ -179,8 +179,9 @@ function checkNumbers(settings: ConsumerSettings): void {
 }
 
 /** Checks a number of milliseconds. Infinity is allowed. */
-function checkAboveZero(field: string, value: number): void {
-  if (!(value > 0)) throw new InvalidArgumentError(field, value, 'a number of milliseconds above 0');
+function checkAboveZero(field: string, value: unknown): void {
+  if (!(typeof value === 'number' && value > 0))
+    throw new InvalidArgumentError(field, value, 'a number of milliseconds above 0');
 }
 
 /** Wraps a listener: logs its errors, so that an error of the listener does not stop the handling of records. */

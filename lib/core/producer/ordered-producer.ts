@@ -8,7 +8,7 @@ import type { OutgoingRecord } from './outgoing-record';
 import { PendingRecord, type PutReceipt } from './pending-record';
 import { ProducerAbortedError, ProducerClosedError } from './producer-errors';
 import { type OrderedProducerOptions, type ProducerSettings, producerSettings } from './producer-options';
-import type { ProducerRecord } from './producer-record';
+import { checkPartitionKey, type ProducerRecord } from './producer-record';
 import type { ProducerStatistics } from './producer-statistics';
 import { type PutObserver, type PutSummary, putAll } from './put-all';
 import { checkPutClient, type PutRecordsClient } from './put-records-client';
@@ -158,9 +158,12 @@ export class OrderedProducer {
    * Waits until all records that were put before this call have their receipts or rejections. With a partition key, it waits
    * only for the records of that key. After `flush`, the next record of the key may have another hash key. `flush` does not
    * throw rejections, because the caller of `put` gets them.
+   *
+   * @throws InvalidPartitionKeyError if the partition key is invalid
    */
-  flush(partitionKey?: string): Promise<void> {
-    return this.lanes.flush(partitionKey);
+  async flush(partitionKey?: string): Promise<void> {
+    if (partitionKey !== undefined) checkPartitionKey('partitionKey', partitionKey);
+    await this.lanes.flush(partitionKey);
   }
 
   /** Accepts no more records, and waits until all earlier records have their receipts or rejections. */

@@ -70,7 +70,8 @@ function path(field: string | undefined, name: string): string {
   return field === undefined ? name : `${field}.${name}`;
 }
 
-function checkPartitionKey(field: string, partitionKey: unknown): void {
+/** @throws InvalidPartitionKeyError if Kinesis would reject the partition key */
+export function checkPartitionKey(field: string, partitionKey: unknown): void {
   if (!isText(partitionKey) || partitionKey.length > MAX_PARTITION_KEY_LENGTH) {
     throw new InvalidPartitionKeyError(field, partitionKey, `a string of 1 to ${MAX_PARTITION_KEY_LENGTH} characters`);
   }

@@ -91,7 +91,7 @@ class Tally<R extends ProducerRecord> {
   /** The keys whose later records are not sent. */
   private readonly failedKeys = new RecentMap<string, true>(MAX_REJECTED_KEYS);
   private pending = 0;
-  /** The methods of the observer, read once: a getter that throws must not disturb the records. */
+  /** The methods of the observer. They are read once, because an error of a getter would disturb the records later. */
   private readonly methods: PutObserver<R>;
   private observerError?: { error: unknown };
   private readonly drained = new Condition();

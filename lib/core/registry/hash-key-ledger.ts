@@ -31,7 +31,7 @@ export type HashKeyMove = Pick<RebalanceMove, 'owner' | 'fromHashKey' | 'toHashK
 /** Options of a `HashKeyLedger`. */
 export interface HashKeyLedgerOptions {
   /**
-   * The maximum number of owners that one commit changes, and the maximum number of entries in the head.
+   * The maximum number of owners that one commit changes, and the maximum number of entries in the head; at least 1.
    * @default 100, which keeps the head far below the 400 KB limit of a DynamoDB item, even with the longest names
    */
   maxEntries?: number;
@@ -68,9 +68,10 @@ export class HashKeyLedger {
   private readonly maxEntries: number;
   private readonly commits: RegistryCommits;
 
-  /** @throws InvalidArgumentError if the store lacks a method */
+  /** @throws InvalidArgumentError if the store lacks a method, or `maxEntries` is out of bounds */
   constructor(store: RegistryStore, options: HashKeyLedgerOptions = {}) {
     const { maxEntries = DEFAULT_MAX_ENTRIES, clock = systemClock, random = Math.random } = options;
+    checkWhole('maxEntries', maxEntries, 1);
     this.maxEntries = maxEntries;
     this.commits = new RegistryCommits(checkedStore(store), { maxEntries, clock, random });
   }

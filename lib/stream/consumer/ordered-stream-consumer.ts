@@ -198,8 +198,8 @@ export interface OrderedStreamConsumerProps {
 
   /**
    * The on-failure destination for a record that is too large for an event: an `SqsDlq`, an `SnsDlq` or an
-   * `S3OnFailureDestination`. Lambda supports no FIFO queue, no FIFO topic and no Kafka topic. Without a destination, such a record blocks its shard until the record expires. With a
-   * destination, Lambda skips the record, and the consumer processes later records of the key without this record.
+   * `S3OnFailureDestination`. Lambda supports no FIFO queue, no FIFO topic and no Kafka topic. Without a destination, such
+   * a record blocks its shard until the record expires. With a destination, Lambda skips the record, and the consumer processes later records of the key without this record.
    *
    * A queue or a topic receives the shard and the sequence number of the record. With these two values, you can read
    * the record from the stream until it expires. A bucket also receives the records that Lambda could not deliver.

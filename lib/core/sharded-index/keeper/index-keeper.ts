@@ -20,8 +20,8 @@ export interface IndexKeeperOptions {
    */
   correct?: boolean;
   /**
-   * The maximum number of read units a second of a sweep, above 0. Below 11 units, a minute can need more units if items
-   * have more than 4 KB.
+   * The maximum number of read units a second of a sweep, above 0. A sweep reads at least one item in each minute. Below 11
+   * units a second, an item of more than 4 KB can cost more than the units of its minute.
    * @default 100
    */
   sweepReadUnitsPerSecond?: number;
@@ -173,8 +173,8 @@ export class IndexKeeper {
   }
 
   /**
-   * Continues a sweep that a person has started, until the signal aborts. Call this method every minute, for at most 30 seconds. If two processes continue the sweep, they
-   * check some pages twice.
+   * Continues a sweep that a person has started, until the signal aborts. Call this method every minute, for at most 30
+   * seconds. If two processes continue the sweep, they check some pages twice.
    *
    * @returns whether a sweep is due that no person has started, and the errors of items that delayed the sweep
    * @throws the error of the store or of the table

@@ -22,8 +22,8 @@ export interface SweepPage {
 const MAX_PAGE_ITEMS = 500;
 
 /**
- * A page costs at most the units of this many seconds if its items have at most 4 KB. A sweep begins with a page in each minute,
- * and begins no page after half of the minute. So the pages of a minute cost at most the units of the minute.
+ * The number of seconds whose read units pay for one page, if its items have at most 4 KB. A keeper sweeps for the first half of each
+ * minute. The last page may begin at the end of this half, so a page must not cost more than the units of the other half.
  */
 const PAGE_SECONDS = 30;
 

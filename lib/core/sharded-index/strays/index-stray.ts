@@ -31,8 +31,7 @@ export function indexStrayOf(config: ShardedIndexConfig, item: DynamoDbItem): St
   const found = (reason: StrayReason, expected?: AttributeValue): Stray => ({
     key,
     reason,
-    // A sparse index does not contain items without the sort key, so such an item is not hidden. But without its shard, queries would
-    // miss the item as soon as a writer sets its sort key.
+    // A sparse index does not contain items without the sort key, so such an item is not hidden yet.
     hidden: HIDDEN.has(reason) && (hasSortKey || sparse !== true),
     ...(storedValue !== undefined && { value: storedValue }),
     ...(stored !== undefined && { stored }),

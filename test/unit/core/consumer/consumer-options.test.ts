@@ -28,8 +28,8 @@ test.each([
   'the option %s accepts %d and no smaller value, and rejects other invalid numbers',
   (name, least, ...wrong) => {
     expect(settingsOf({ [name]: least })[name]).toBe(least);
-    for (const value of [...wrong, Number.NaN]) {
-      expect(() => settingsOf({ [name]: value })).toThrow(expect.objectContaining({ field: name }));
+    for (const value of [...wrong, Number.NaN, '5', 5n, true]) {
+      expect(() => settingsOf({ [name]: value as number })).toThrow(expect.objectContaining({ field: name }));
     }
   },
 );

@@ -818,6 +818,11 @@ describe('an operator', () => {
     expect(await parking.skip('a')).toBe(false);
     expect(await parking.drop('a')).toBe(false);
   });
+
+  test.each(['resume', 'skip', 'drop'] as const)('cannot %s a key that is not a string', async (method) => {
+    const wrong = { code: 'INVALID_ARGUMENT', field: 'partitionKey' };
+    await expect(world().parking[method](undefined as never)).rejects.toMatchObject(wrong);
+  });
 });
 
 test.each([

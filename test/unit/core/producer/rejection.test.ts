@@ -69,6 +69,11 @@ describe('rejected records', () => {
 });
 
 describe('flush of one key', () => {
+  test('rejects an invalid key', async () => {
+    const { producer } = producerOnFakeStream();
+    await expect(producer.flush(1 as never)).rejects.toMatchObject({ code: 'INVALID_PARTITION_KEY' });
+  });
+
   test('waits for the records of this key and for no other record', async () => {
     const { clock, kinesis, producer } = producerOnFakeStream({
       entryFate: ({ PartitionKey }) => (PartitionKey === 'b' ? 'throttled' : 'stored'),

@@ -206,6 +206,11 @@ describe('HashKeyLedger', () => {
     });
   });
 
+  test.each([0, -1, 0.5, Number.NaN, Infinity, 'x'])('rejects %p as maxEntries', (maxEntries) => {
+    const wrong = expect.objectContaining({ code: 'INVALID_ARGUMENT', field: 'maxEntries' });
+    expect(() => new HashKeyLedger(table.store(schedule, 0), { maxEntries: maxEntries as number })).toThrow(wrong);
+  });
+
   test('rejects a store without a required method', () => {
     const { writeHead: _, ...store } = table.store(schedule, 0);
     expect(() => new HashKeyLedger(store as RegistryStore)).toThrow('store must be a registry store, with readHead');

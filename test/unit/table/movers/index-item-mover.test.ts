@@ -88,9 +88,10 @@ test.each(writers)(
 );
 
 test('the state machine may use the customer-managed key of the bucket for its reports', () => {
-  const { stack } = reshardingStack((scope) => ({
-    reportBucket: new Bucket(scope, 'Reports', { encryptionKey: new Key(scope, 'ReportKey') }),
-  }));
+  const { stack } = reshardingStack(
+    (scope) => ({ reportBucket: new Bucket(scope, 'Reports', { encryptionKey: new Key(scope, 'ReportKey') }) }),
+    new App({ context: { [STEPFUNCTIONS_USE_DISTRIBUTED_MAP_RESULT_WRITER_V2]: true } }),
+  );
   const keyArn = stack.resolve((stack.node.findChild('ReportKey') as Key).keyArn);
   Template.fromStack(stack).hasResourceProperties('AWS::IAM::Policy', {
     PolicyDocument: {
