@@ -259,6 +259,11 @@ test.each<[Partial<FanOutSelectRequest>, code: string, message: string]>([
     ],
   ),
   [{ where: { minute: { beginsWith: '1' } } }, 'INVALID_CLUSTERING_CONDITION', 'text, varchar: minute is int'],
+  [
+    { where: { minute: 'eq' as never } },
+    'INVALID_CLUSTERING_CONDITION',
+    'where.minute must be eq, between, beginsWith',
+  ],
   [{ projection: ['nope'] }, 'UNKNOWN_COLUMN', 'projection must be made of day, shard, minute, id, body, got "nope"'],
   [{ projection: [] }, 'INVALID_ARGUMENT', 'projection must be a non-empty array'],
   [{ order: 'newest' as never }, 'INVALID_ARGUMENT', 'order must be one of ascending, descending, unordered'],

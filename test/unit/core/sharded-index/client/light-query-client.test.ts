@@ -26,7 +26,11 @@ const INPUT: IndexQueryInput = {
   IndexName: 'byStatus',
   KeyConditionExpression: '#a = :a AND #b >= :b',
   ExpressionAttributeNames: { '#a': 'byStatusShard', '#b': 'digest' },
-  ExpressionAttributeValues: { ':a': { S: 'grün#3' }, ':b': { B: Buffer.from([0, 255]) } },
+  ExpressionAttributeValues: {
+    ':a': { S: 'grün#3' },
+    ':b': { B: Buffer.from([0, 255]) },
+    ':c': { BS: [new Uint8Array([1]), new Uint8Array([2, 255])] },
+  },
   ExclusiveStartKey: { jobId: { S: 'j' }, digest: { B: new Uint8Array([7]) } },
   ScanIndexForward: false,
   Limit: 7,
