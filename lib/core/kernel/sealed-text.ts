@@ -44,7 +44,8 @@ export function areCounts(value: unknown): value is number[] {
   return Array.isArray(value) && value.every((each) => Number.isFinite(each) && each >= 0);
 }
 
-function checksum(belongsTo: unknown, payload: string): Buffer {
+/** A checksum of a text and of the value that the text belongs to. It shows whether another program wrote or altered the text. */
+export function checksum(belongsTo: unknown, payload: string): Buffer {
   const text = JSON.stringify([belongsTo, payload]);
   return createHash('sha256').update(text).digest().subarray(0, CHECKSUM_BYTES);
 }

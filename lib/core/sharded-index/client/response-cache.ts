@@ -1,12 +1,13 @@
 import { InvalidArgumentError } from '../../kernel/errors';
+import { checksum } from '../../kernel/sealed-text';
 
 /**
  * A cache of texts, such as the `LRUCache` of the package `lru-cache`: create the cache with a `ttl`, and with a `maxSize` in
  * bytes.
  *
- * A failing cache does not make a query fail. If `get` throws, or returns a text that `set` did not store, the cache counts as
- * empty. If `set` throws, or returns a promise that rejects, the query uses the response without caching it. `get` must be
- * synchronous, so a cache on the network does not fit: a query rejects a `get` that returns a promise.
+ * A failing cache does not make a query fail. If `get` throws, or returns a value that `set` did not store for the key, the cache
+ * counts as empty. If `set` throws, or returns a promise that rejects, the query uses the response without caching it. `get` must
+ * be synchronous, so a cache on the network does not fit: a query rejects a `get` that returns a promise.
  */
 export interface TextCache {
   get(key: string): string | undefined;
@@ -17,6 +18,9 @@ export interface TextCache {
    */
   set(key: string, text: string, options: { size: number }): unknown;
 }
+
+/** A text of the cache begins with a checksum that contains this name. Change the name with the format of the texts. */
+const FORMAT = 'cdk-even-shards response 1';
 
 /** The maximum number of bytes that a character of a text takes in memory. */
 const BYTES_PER_CHARACTER = 2;
@@ -42,21 +46,17 @@ export class ResponseCache<A> {
   /**
    * Returns the cached response, if the cache has it.
    *
-   * @throws InvalidArgumentError if the cache returns something other than a text, such as a promise
+   * @throws InvalidArgumentError if the cache returns a promise
    */
   cached(key: string): A | undefined {
-    const text = this.textOf(key);
-    if (text === undefined || text === null) return undefined;
-    if (typeof text !== 'string') {
-      ignoreRejection(text);
-      throw new InvalidArgumentError('cache.get', text, 'a synchronous function that returns a text or undefined');
+    const stored = this.storedFor(key);
+    if (typeof Object(stored).then === 'function') {
+      ignoreRejection(stored);
+      throw new InvalidArgumentError('cache.get', stored, 'a synchronous function that returns a text or undefined');
     }
-    try {
-      return this.parse(text);
-    } catch {
-      // Another program wrote this text to the cache, so the cache counts as empty.
-      return undefined;
-    }
+    if (typeof stored !== 'string') return undefined;
+    const payload = stored.slice(CHECKSUM_LENGTH);
+    return stored === sealed(key, payload) ? this.parse(payload) : undefined;
   }
 
   /**
@@ -70,8 +70,8 @@ export class ResponseCache<A> {
   /** Sends the request even if the same request is in flight, and caches the response. */
   refresh(key: string, send: () => Promise<A>): Promise<A> {
     const response = send().then((received) => {
-      const text = this.serialize(received);
-      if (text !== undefined) this.store(key, text);
+      const payload = this.serialize(received);
+      if (payload !== undefined) this.store(key, sealed(key, payload));
       return received;
     });
     this.inFlight.set(key, response);
@@ -82,7 +82,7 @@ export class ResponseCache<A> {
     return response;
   }
 
-  private textOf(key: string): unknown {
+  private storedFor(key: string): unknown {
     try {
       return this.cache.get(key);
     } catch {
@@ -100,6 +100,13 @@ export class ResponseCache<A> {
     }
   }
 }
+
+/** The text of the cache for a response: a checksum of the key and the response, and the response. */
+function sealed(key: string, payload: string): string {
+  return checksum([FORMAT, key], payload).toString('base64url') + payload;
+}
+
+const CHECKSUM_LENGTH = sealed('', '').length;
 
 /** Ignores a rejection. Otherwise Node.js would end the process. */
 function ignoreRejection(result: unknown): void {

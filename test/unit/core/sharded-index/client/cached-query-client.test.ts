@@ -69,12 +69,32 @@ describe('cachedQueryClient', () => {
     ['rejects in set', { set: async () => fail() }],
     ['returns null instead of undefined', { get: () => null }],
     ['returns a text that is no response', { get: () => 'cache down' }],
+    ['returns bytes', { get: () => Buffer.from('{}') }],
+    ['returns the JSON null', { get: () => 'null' }],
+    ['returns a response of an older version', { get: () => '{"Items":[],"Count":0,"ScannedCount":0}' }],
+    ['returns items without attribute values', { get: () => '{"Items":[{"day":1}],"ScannedCount":1}' }],
   ])('returns the result of DynamoDB if the cache %s, and leaves no rejection unhandled', async (_, broken) => {
     const table = blogs(50);
     const plain = await fanOutQuery(table, config, request);
     const cache = { get: () => undefined, set: () => undefined, ...broken };
     expect(await fanOutQuery(cachedQueryClient(table, cache), config, request)).toEqual(plain);
     await turn();
+  });
+
+  test.each<[string, (text: string, texts: string[]) => string | undefined]>([
+    ['is truncated', (text) => text.slice(0, -1)],
+    ['has one changed character', (text) => text.replace('"S":"0', '"S":"9')],
+    ['belongs to another query', (text, texts) => texts.find((each) => each !== text)],
+  ])('returns the result of DynamoDB if a stored text %s', async (_, damaged) => {
+    const table = blogs(50);
+    const texts = new Map<string, string>();
+    await fanOutQuery(cachedQueryClient(table, texts as never), config, request);
+    const cache = {
+      get: (key: string) => damaged(texts.get(key)!, [...texts.values()]),
+      set: (key: string, text: string) => texts.set(key, text),
+    };
+    const plain = await fanOutQuery(table, config, request);
+    expect(await fanOutQuery(cachedQueryClient(table, cache), config, request)).toEqual(plain);
   });
 
   test('rejects a cache whose get returns a promise', async () => {
