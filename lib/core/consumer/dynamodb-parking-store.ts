@@ -5,7 +5,7 @@ import { ExpressionBuilder } from '../aws-client/expression';
 import { laterFields, withLaterFields } from '../aws-client/later-fields';
 import { CONSUMER_NAME, PARKING_TABLE_NAME } from '../contract/function-environment';
 import { backoffMs } from '../kernel/backoff';
-import { isText } from '../kernel/checks';
+import { isRecord, isText } from '../kernel/checks';
 import { systemClock } from '../kernel/clock';
 import { EvenShardsError, InvalidArgumentError } from '../kernel/errors';
 import { checkItemFormat } from '../kernel/format-version';
@@ -441,9 +441,19 @@ function keyIn(item: DynamoDbItem): ParkedKey {
   if (!texts.every((text) => typeof text === 'string'))
     throw new CorruptParkedRecordError('an attribute of its key is not a string');
   const [revisionText, keyText, stateText] = texts as [string, string, string];
+  return withLaterFields({ ...stateIn(stateText), partitionKey: keyText, revision: revisionText }, others);
+}
+
+type ParkedState = Omit<ParkedKey, 'partitionKey' | 'revision'>;
+
+const NUMBERS_OF_STATE = ['first', 'next', 'since', 'tries', 'retries', 'dueAt'] as const;
+
+function stateIn(text: string): ParkedState {
   try {
-    return withLaterFields({ ...JSON.parse(stateText), partitionKey: keyText, revision: revisionText }, others);
+    const state: ParkedState = JSON.parse(text);
+    if (NUMBERS_OF_STATE.every((name) => Number.isFinite(state[name])) && isRecord(state.parkedUpTo)) return state;
   } catch {
-    throw new CorruptParkedRecordError('the state of its key is not JSON');
+    // The error below is for invalid JSON and for JSON without the fields of a parked key.
   }
+  throw new CorruptParkedRecordError('the state of its key is not JSON with the fields of a parked key');
 }

@@ -95,6 +95,8 @@ describe('a damaged table', () => {
   test.each<[string, ParkingItem]>([
     ['a key without its revision', { revision: undefined! }],
     ['a key whose state is not JSON', { state: { S: '{' } }],
+    ['a key whose state is null', { state: { S: 'null' } }],
+    ['a key whose state lacks its counts', { state: { S: '{"parkedUpTo":{}}' } }],
   ])('is rejected with %s', async (_, damage) => {
     Object.assign(itemWith('revision'), damage);
     const damaged = { code: 'CORRUPT_PARKED_RECORD' };
