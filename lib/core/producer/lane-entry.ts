@@ -16,7 +16,7 @@ export interface LaneEntry {
   readonly records: number;
   /** The position of the first record in the aggregate. Undefined if the record is sent without an aggregate. */
   position?: number;
-  /** Whether the entry must not share an aggregate: Kinesis rejected a shared aggregate, and another entry may be the cause. */
+  /** Whether the entry must not share a request: Kinesis rejected a shared request or aggregate, and another entry may be the cause. */
   mustBeSentAlone?: boolean;
   /** How many times the entry was sent. */
   attempts: number;

@@ -106,16 +106,18 @@ export class Lanes {
   /**
    * Sends the lane's entry again after a back-off, or rejects its records if another attempt cannot succeed.
    *
-   * @param isShared whether the entry was in an aggregate with entries of other lanes. Another entry may then be the cause of a
-   *   rejection
+   * @param isShared whether the entry was in an aggregate with entries of other lanes. If Kinesis rejected the aggregate, another
+   *   entry may be the cause
    */
-  fail(lane: Lane, { code, message, retryable, isAmbiguous, cause }: Failure, isShared: boolean): void {
+  fail(lane: Lane, failure: Failure, isShared: boolean): void {
+    const { code, message, retryable, isAmbiguous, rejected, cause } = failure;
     const entry = lane.entry!;
     const mayHaveBeenWritten = isAmbiguous || entry.failure?.mayHaveBeenWritten;
     entry.failure = new RecordRejectedError(code, message, entry.attempts, { cause, mayHaveBeenWritten });
     const isOver = this.stopped !== undefined || this.hasExpired(lane.head);
-    entry.mustBeSentAlone ||= !retryable && isShared;
-    const mayTryAgain = retryable ? entry.attempts < this.settings.maxAttempts : isShared;
+    const mayBeInnocent = rejected === 'any record' || (rejected === 'this record' && isShared);
+    entry.mustBeSentAlone ||= mayBeInnocent;
+    const mayTryAgain = retryable ? entry.attempts < this.settings.maxAttempts : mayBeInnocent;
     if (mayTryAgain && !isOver) {
       const delayMs = backoffMs(entry.attempts, this.settings);
       lane.backOff(this.settings.clock.schedule(() => this.dispatcher.enqueue(lane), delayMs));

@@ -113,8 +113,9 @@ export interface OrderedProducerOptions {
    */
   maxBufferedBytes?: number;
   /**
-   * The number of attempts to send a record before the producer rejects the record. If Kinesis rejects an aggregate of several keys,
-   * the producer sends the records of each key once more, alone, because only one of the keys may be the cause.
+   * The number of attempts to send a record before the producer rejects the record. If Kinesis rejects an aggregate of several keys
+   * as invalid, or a request with a record above 1 MiB, the producer sends the records that may be the cause once more, each
+   * alone. After any other permanent error, such as a missing permission, it sends no record of the request again.
    * @default 20
    */
   maxAttempts?: number;

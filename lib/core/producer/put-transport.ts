@@ -3,13 +3,14 @@ import { isText } from '../kernel/checks';
 import { InvalidArgumentError } from '../kernel/errors';
 import { RecentMap } from '../kernel/recent-map';
 import type { ProducerSettings } from './producer-options';
+import { DEFAULT_MAX_RECORD_BYTES } from './producer-record';
 import type {
   PutRecordsClient,
   PutRecordsRequestEntry,
   PutRecordsResultEntry,
   StreamIdentity,
 } from './put-records-client';
-import { isRetryableEntryError, isRetryableRequestError, mayHaveBeenApplied } from './retry';
+import { isInvalidInput, isRetryableEntryError, isRetryableRequestError, mayHaveBeenApplied } from './retry';
 
 export type Outcome = Delivery | Failure;
 
@@ -26,6 +27,11 @@ export interface Failure {
   retryable: boolean;
   /** Whether the record may have been stored: there was no response, or the response does not show whether it was stored. */
   isAmbiguous: boolean;
+  /**
+   * The Kinesis record that Kinesis may have rejected as invalid: this one, or any of the request. Undefined if the error is not
+   * about a record, such as a missing permission.
+   */
+  rejected?: 'this record' | 'any record';
   cause?: unknown;
 }
 
@@ -50,13 +56,29 @@ function bulkPuts(client: PutRecordsClient, stream: StreamIdentity, limit: CallL
     const response = await settled(
       callWithin(limit, (options) => client.putRecords({ ...stream, Records: entries }, options)),
     );
-    if ('failure' in response) return entries.map(() => response.failure);
+    if ('failure' in response) return failuresOfRequest(response.failure, entries);
     const results: unknown = response.value?.Records;
     if (Array.isArray(results) && results.length === entries.length) return results.map(entryOutcome);
     const got = Array.isArray(results) ? results.length : 'none';
     const failure = malformed(`expected ${entries.length} results, got ${got}`);
     return entries.map(() => failure);
   };
+}
+
+/**
+ * The failure of each entry of a failed request. A request that is rejected as invalid names no entry. The producer checks every
+ * limit of a record except the size limit of the stream, so only an entry above the default limit can be the cause. The other
+ * entries can succeed in another request.
+ */
+function failuresOfRequest(failure: Failure, entries: readonly PutRecordsRequestEntry[]): Failure[] {
+  const mayBeTooLarge = entries.map((entry) => entryBytes(entry) > DEFAULT_MAX_RECORD_BYTES);
+  if (!isInvalidInput(failure.code) || !mayBeTooLarge.includes(true)) return entries.map(() => failure);
+  const rejected = entries.length > 1 ? 'any record' : 'this record';
+  return mayBeTooLarge.map((isSuspect) => (isSuspect ? { ...failure, rejected } : { ...failure, retryable: true }));
+}
+
+function entryBytes({ Data, PartitionKey }: PutRecordsRequestEntry): number {
+  return Data.byteLength + Buffer.byteLength(PartitionKey);
 }
 
 /** The number of keys whose latest sequence number is remembered. */
@@ -92,8 +114,15 @@ async function settled<T>(request: Promise<T>): Promise<{ value: T | undefined }
 function entryOutcome(result: PutRecordsResultEntry | null | undefined): Outcome {
   const { ShardId, SequenceNumber, ErrorCode, ErrorMessage } = result ?? {};
   if (isText(ErrorCode) && SequenceNumber == null) {
-    const retryable = isRetryableEntryError(ErrorCode);
-    return { ok: false, code: ErrorCode, message: ErrorMessage ?? '', retryable, isAmbiguous: false };
+    const failure: Failure = {
+      ok: false,
+      code: ErrorCode,
+      message: ErrorMessage ?? '',
+      retryable: isRetryableEntryError(ErrorCode),
+      isAmbiguous: false,
+    };
+    if (isInvalidInput(ErrorCode)) failure.rejected = 'this record';
+    return failure;
   }
   if (ErrorCode == null && isText(ShardId) && isText(SequenceNumber)) {
     return { ok: true, shardId: ShardId, sequenceNumber: SequenceNumber };

@@ -92,7 +92,8 @@ export class ReadyQueue {
         continue;
       }
       const leastBytes = this.former.leastBytes(lane);
-      if (batch.length > 0 && bytes + Math.max(leastBytes, this.fullBytes) > MAX_REQUEST_BYTES) break;
+      const isAlone = lane.entry?.mustBeSentAlone === true;
+      if (batch.length > 0 && (isAlone || bytes + Math.max(leastBytes, this.fullBytes) > MAX_REQUEST_BYTES)) break;
       if (shard.limiter?.allows(leastBytes, nowMs) === false) {
         this.turns.pause();
         continue;
@@ -105,6 +106,7 @@ export class ReadyQueue {
       if (firstReady(group) === undefined) this.forget(group);
       else shard.items.push(group);
       this.turns.next();
+      if (isAlone) break;
     }
     return batch;
   }

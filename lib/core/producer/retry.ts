@@ -20,6 +20,18 @@ export function isRetryableEntryError(code: string): boolean {
   return TRANSIENT_ERRORS.has(code);
 }
 
+/**
+ * The error codes of invalid input, which one record of a request can cause. Every other permanent error is about the whole
+ * request, such as a missing permission, a missing stream or a disabled KMS key. Source: the Kinesis API reference, PutRecords
+ * and Common Errors.
+ */
+const INVALID_INPUT = new Set(['InvalidArgumentException', 'ValidationException']);
+
+/** Whether one record of a request may be the cause of an error with this code. */
+export function isInvalidInput(code: string): boolean {
+  return INVALID_INPUT.has(code);
+}
+
 /** Whether the service throttled a whole request. */
 export function isThrottle({ name = '', $metadata }: RequestError): boolean {
   return THROTTLE_CODES.has(name) || $metadata?.httpStatusCode === 429;

@@ -1,6 +1,8 @@
-import { OrderedProducer, RecordExpiredError } from '../../../../lib/core';
+import { OrderedProducer, type OrderedProducerOptions, RecordExpiredError } from '../../../../lib/core';
 import type { FakeKinesisOptions } from '../../../../lib/testing/fake-kinesis';
 import { codesOf, producerOnFakeStream, record } from './producer-on-fake-stream';
+
+const MIB = 1024 * 1024;
 
 describe('rejected records', () => {
   test.each<[string, Partial<FakeKinesisOptions>, boolean]>([
@@ -25,6 +27,38 @@ describe('rejected records', () => {
     const results = await clock.runUntil(Promise.allSettled(puts));
     expect(codesOf(results)).toEqual(['delivered', 'RECORD_REJECTED', 'delivered', 'delivered']);
     expect(kinesis.dataOf('a')).toEqual(['1', '3', '4']);
+  });
+
+  test.each<[string, Partial<OrderedProducerOptions>]>([
+    ['separate', {}],
+    ['aggregated by key', { aggregation: 'per-key' }],
+    ['aggregated across keys', { aggregation: 'packed', hashBuckets: 2 }],
+  ])(
+    'with records that are %s, sends one request, and no second request if the error is about all records',
+    async (_, options) => {
+      const { clock, kinesis, producer } = producerOnFakeStream({ requestFate: () => 'denied' }, options);
+      const puts = Array.from({ length: 100 }, (__, index) => producer.put(record(`key-${index}`)));
+      const results = await clock.runUntil(Promise.allSettled(puts));
+      expect(new Set(codesOf(results))).toEqual(new Set(['RECORD_REJECTED']));
+      expect(kinesis.requests).toHaveLength(1);
+    },
+  );
+
+  test.each<[string, Partial<OrderedProducerOptions>]>([
+    ['separate', {}],
+    ['aggregated by key', { aggregation: 'per-key' }],
+    ['aggregated across keys', { aggregation: 'packed', hashBuckets: 2 }],
+    ['aggregated across keys up to 2 MiB', { aggregation: 'packed', hashBuckets: 2, maxAggregateBytes: 2 * MIB }],
+  ])('with records that are %s, rejects only the records that the stream does not accept', async (_, options) => {
+    // The stream accepts records of up to 1 MiB, and the option of the producer has another limit.
+    const { clock, producer } = producerOnFakeStream({}, { ...options, maxRecordBytes: 2 * MIB });
+    const tooLarge = ['b', 'd'];
+    const puts = ['a', 'b', 'c', 'd', 'e'].map((partitionKey) =>
+      producer.put({ partitionKey, data: Buffer.alloc(tooLarge.includes(partitionKey) ? 1.5 * MIB : 10) }),
+    );
+    const results = await clock.runUntil(Promise.allSettled(puts));
+    const [sent, rejected] = ['delivered', 'RECORD_REJECTED'];
+    expect(codesOf(results)).toEqual([sent, rejected, sent, rejected, sent]);
   });
 
   describe('with maxRecordAgeMs', () => {
