@@ -1,8 +1,4 @@
 import { FakeCloudWatch, FakeKinesis, VirtualClock } from '../../../lib/testing';
-import { conditionHolds } from '../../support/fakes/condition';
-import { FakeIndex } from '../../support/fakes/fake-index';
-import { FakeTable } from '../../support/fakes/fake-table';
-import { indexConfig } from '../../support/index-config';
 
 /**
  * Compares the simulated services with responses of AWS that other projects have published. If the data do not change
@@ -251,90 +247,4 @@ describe('FakeCloudWatch', () => {
     cloudWatch.evaluate(MINUTE);
     expect(cloudWatch.stateOf('one')).toBe('ALARM');
   });
-});
-
-/** Cases from the tests of dynalite (architect/dynalite, test/query.js), which have run against AWS. */
-describe('a query of FakeIndex', () => {
-  const index = new FakeIndex(
-    indexConfig({ keyLayout: 'single-attribute', shardAttribute: 'c', sortKeyAttributes: ['d'], tableKey: ['a'] }),
-  );
-  const ask = (condition: string, start: Record<string, string>) =>
-    index.query({
-      TableName: 'Jobs',
-      IndexName: 'byStatus',
-      KeyConditionExpression: `#c = :a${condition}`,
-      ExpressionAttributeNames: { '#c': 'c', ...(condition && { '#d': 'd' }) },
-      ExpressionAttributeValues: { ':a': { S: 'b' } },
-      ExclusiveStartKey: Object.fromEntries(Object.entries(start).map(([name, S]) => [name, { S }])),
-      ScanIndexForward: true,
-      ReturnConsumedCapacity: 'TOTAL',
-    });
-
-  test.each([
-    ['that lacks an attribute', '', { a: 'a', c: 'b' }, 'The provided starting key is invalid'],
-    ['with one attribute too many', '', { a: 'a', c: 'b', d: 'a', e: 'a' }, 'The provided starting key is invalid'],
-    ['of another partition', '', { a: 'a', c: 'a', d: 'a' }, 'outside query boundaries'],
-    ['before its range', ' AND #d > :a', { a: 'a', c: 'b', d: 'a' }, 'does not match the range key predicate'],
-    ['before its range, of another partition', ' AND #d > :a', { a: 'a', c: 'a', d: 'a' }, 'does not match the range'],
-    ['in its range, of another partition', ' AND #d < :a', { a: 'a', c: 'a', d: 'a' }, 'can return at most one row'],
-  ])('rejects a start key %s', async (_, condition, start, message) => {
-    await expect(ask(condition, start)).rejects.toMatchObject({
-      name: 'ValidationException',
-      message: expect.stringContaining(message),
-    });
-  });
-});
-
-// nubo-db/dynamodb-conformance, whose expectations are responses of AWS: error-messages/transactWriteItems.
-test('FakeTable rejects a transaction that writes an item twice', () => {
-  const table = new FakeTable(['pk']);
-  const put = { Put: { Item: { pk: { S: 'one' } } } };
-  expect(() => table.transact([put, put])).toThrow(
-    'Transaction request cannot include multiple operations on one item',
-  );
-  expect(table.items.size).toBe(0);
-});
-
-// nubo-db/dynamodb-conformance: error-messages/transactWriteItems. The third case is from LocalStack's snapshot of
-// test_transaction_write_canceled.
-test.each([
-  [['fails', 'fails'], 'ConditionalCheckFailed, ConditionalCheckFailed'],
-  [['holds', 'fails'], 'None, ConditionalCheckFailed'],
-  [['fails', 'holds'], 'ConditionalCheckFailed, None'],
-])('FakeTable cancels a transaction with the conditions %j and the reasons %s', (conditions, reasons) => {
-  const table = new FakeTable(['pk']);
-  const writes = conditions.map((condition, index) => {
-    const Item = { pk: { S: String(index) } };
-    if (condition === 'fails') table.put(Item);
-    const isNew = { ConditionExpression: 'attribute_not_exists(#pk)', ExpressionAttributeNames: { '#pk': 'pk' } };
-    return { Put: { Item: { ...Item, n: { N: '1' } }, ...isNew } };
-  });
-  const before = new Map(table.items);
-  expect(() => table.transact(writes)).toThrow(
-    `Transaction cancelled, please refer cancellation reasons for specific reasons [${reasons}]`,
-  );
-  expect(table.items).toEqual(before);
-});
-
-// nubo-db/dynamodb-conformance: limits/numberPrecision.
-test.each([
-  ['1.5E2', '150'],
-  ['-0', '0'],
-  ['1E2', '100'],
-])('FakeTable returns the number %s as %s', (written, read) => {
-  const table = new FakeTable(['pk']);
-  table.put({ pk: { S: 'one' }, n: { N: written } });
-  expect(table.read({ pk: { S: 'one' } })).toEqual({ pk: { S: 'one' }, n: { N: read } });
-});
-
-// The developer guide, data types: DynamoDB does not keep the order of the values of a set.
-test('FakeTable treats two sets as equal in a condition, whatever the order of their elements is', () => {
-  const names = { ExpressionAttributeNames: { '#s': 's' } };
-  const condition = {
-    ...names,
-    ConditionExpression: '#s = :s',
-    ExpressionAttributeValues: { ':s': { SS: ['b', 'a'] } },
-  };
-  expect(conditionHolds(condition, { s: { SS: ['a', 'b'] } })).toBe(true);
-  expect(conditionHolds(condition, { s: { SS: ['a', 'c'] } })).toBe(false);
 });
