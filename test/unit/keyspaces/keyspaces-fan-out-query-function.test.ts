@@ -1,6 +1,5 @@
 import { App, Stack, Token } from 'aws-cdk-lib';
-import { Match, Template } from 'aws-cdk-lib/assertions';
-import { Vpc } from 'aws-cdk-lib/aws-ec2';
+import { Template } from 'aws-cdk-lib/assertions';
 import { KeyspacesFanOutQueryFunction, ShardCounts } from '../../../lib';
 import { InvalidArgumentError } from '../../../lib/core';
 import { keyspacesTable } from '../../support/minimal-constructs';
@@ -16,22 +15,6 @@ describe('KeyspacesFanOutQueryFunction', () => {
     const [query] = Object.values(Template.fromStack(stack).findResources('AWS::Lambda::Function'));
     const configs = JSON.parse(query!.Properties.Environment.Variables.EVEN_SHARDS_TABLES);
     expect(Object.keys(configs)).toEqual(['blogs', 'posts']);
-  });
-
-  test('has permission to describe interface endpoints only if it is in a VPC', () => {
-    const statement = { Action: ['ec2:DescribeNetworkInterfaces', 'ec2:DescribeVpcEndpoints'], Resource: '*' };
-    const templateOf = (isInVpc: boolean) => {
-      const stack = new Stack(new App(), 'Stack');
-      const vpc = isInVpc ? new Vpc(stack, 'Vpc') : undefined;
-      new KeyspacesFanOutQueryFunction(stack, 'Query', { tables: [tableOf(stack, 'blogs')], vpc });
-      return Template.fromStack(stack);
-    };
-    expect(JSON.stringify(templateOf(false).findResources('AWS::IAM::Policy'))).not.toContain(
-      'ec2:DescribeVpcEndpoints',
-    );
-    templateOf(true).hasResourceProperties('AWS::IAM::Policy', {
-      PolicyDocument: { Statement: Match.arrayWith([Match.objectLike(statement)]) },
-    });
   });
 
   test('has the allowed values in its environment', () => {

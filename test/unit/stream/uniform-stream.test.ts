@@ -1,6 +1,5 @@
 import { App, Duration, Lazy, RemovalPolicy, Size, Stack } from 'aws-cdk-lib';
-import { Match, Template } from 'aws-cdk-lib/assertions';
-import { AccountRootPrincipal, Role } from 'aws-cdk-lib/aws-iam';
+import { Template } from 'aws-cdk-lib/assertions';
 import * as kinesis from 'aws-cdk-lib/aws-kinesis';
 import * as kms from 'aws-cdk-lib/aws-kms';
 import { StreamReshardingProvider, UniformStream } from '../../../lib';
@@ -62,21 +61,6 @@ describe('UniformStream', () => {
         env: { account: '111111111111', region: 'eu-west-1' },
       });
       expect(Template.fromStack(stack).toJSON()).not.toHaveProperty('Resources');
-    });
-
-    test('grants producers the use of the encryption key', () => {
-      const encryptionKey = kms.Key.fromKeyArn(stack, 'Key', 'arn:aws:kms:eu-west-1:111111111111:key/1');
-      const role = new Role(stack, 'Role', { assumedBy: new AccountRootPrincipal() });
-      imported({ encryptionKey }).produceGrants.produce(role);
-
-      Template.fromStack(stack).hasResourceProperties('AWS::IAM::Policy', {
-        PolicyDocument: {
-          Statement: [
-            Match.objectLike({ Action: ['kinesis:PutRecords', 'kinesis:ListShards'], Resource: streamArn }),
-            Match.objectLike({ Action: 'kms:GenerateDataKey', Resource: encryptionKey.keyArn }),
-          ],
-        },
-      });
     });
   });
 

@@ -353,17 +353,6 @@ describe('ShardedTable', () => {
         { shardAttribute: 'otherShard', firstShard: 1 },
         'byStatus.shardAttribute must be another attribute than the shard attribute of other (two indexes may share it only with the same valueAttribute, keyLayout, fixed shardCounts, strategy and shard format), got "otherShard"',
       ],
-      ['a first shard below 0', { firstShard: -1 }, 'byStatus.firstShard must be a whole number of at least 0, got -1'],
-      [
-        'a separator in the multi-attribute layout, in which the shard is a number',
-        { separator: '-' },
-        'byStatus.separator must be absent because the shard is a number in an attribute of its own, got "-"',
-      ],
-      [
-        'a shardWidth of 0',
-        { keyLayout: KeyLayout.SINGLE_ATTRIBUTE, shardWidth: 0 },
-        'byStatus.shardWidth must be a whole number from 1 to 10, got 0',
-      ],
       [
         'counts by value without a value attribute',
         { valueAttribute: undefined, shardCounts: ShardCounts.byValue({ failed: 2 }, 1) },

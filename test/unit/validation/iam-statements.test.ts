@@ -45,6 +45,11 @@ import { permissionsOf } from './permissions-of';
 const ACCOUNT = { account: '111111111111', region: 'eu-west-1' };
 
 const streamOf = (stack: Stack) => new UniformStream(stack, 'Events', { shardCount: 4 });
+const importedStreamOf = (stack: Stack, encryptionKey?: Key) =>
+  UniformStream.fromUniformStreamAttributes(stack, 'Events', {
+    streamArn: 'arn:aws:kinesis:eu-west-1:111111111111:stream/events',
+    ...(encryptionKey && { encryptionKey }),
+  });
 const encryptedStreamOf = (stack: Stack) =>
   new UniformStream(stack, 'Events', { shardCount: 4, encryptionKey: new Key(stack, 'Key') });
 const callerOf = (stack: Stack, id: string) => new iam.Role(stack, id, { assumedBy: new iam.AccountRootPrincipal() });
@@ -120,6 +125,8 @@ const STACKS: Record<string, (stack: Stack) => unknown> = {
     new UniformStream(stack, 'Events', { shardCount: 4, deployedShardCount: 2 }),
   'a stream with automatic scaling': (stack) => streamOf(stack).autoScaleShardCount({ minCapacity: 1, maxCapacity: 8 }),
   'a stream with reconciliation': (stack) => streamOf(stack).addReconciliation(),
+  'a stream of another app with reconciliation, without a shard count': (stack) =>
+    new StreamReconciliation(stack, 'Reconciliation', { stream: importedStreamOf(stack) }),
   'a stream with repair': (stack) => streamOf(stack).addReconciliation({ repair: true }),
   'a producer': (stack) => new OrderedProducerFunction(stack, 'Producer', { stream: streamOf(stack) }),
   'a producer on an encrypted stream': (stack) =>
@@ -166,7 +173,10 @@ const STACKS: Record<string, (stack: Stack) => unknown> = {
       index: jobsOf(stack, customerManaged(stack)).index,
       readUnitsPerSecond: 100,
       writeUnitsPerSecond: 50,
-      reportBucket: Bucket.fromBucketArn(stack, 'Reports', 'arn:aws:s3:::reports'),
+      reportBucket: Bucket.fromBucketAttributes(stack, 'Reports', {
+        bucketArn: 'arn:aws:s3:::reports',
+        encryptionKey: new Key(stack, 'ReportKey'),
+      }),
     });
     resharding.grantStartExecution(callerOf(stack, 'grantStartExecution'));
   },
@@ -290,6 +300,8 @@ const STACKS: Record<string, (stack: Stack) => unknown> = {
     }),
   'a query of Amazon Keyspaces': (stack) =>
     new KeyspacesFanOutQueryFunction(stack, 'Query', { tables: [blogsOf(stack)] }),
+  'a query of Amazon Keyspaces in a network': (stack) =>
+    new KeyspacesFanOutQueryFunction(stack, 'Query', { tables: [blogsOf(stack)], vpc: networkOf(stack).vpc }),
   'a query of Amazon Keyspaces with a key': (stack) =>
     new KeyspacesFanOutQueryFunction(stack, 'Query', { tables: [blogsOf(stack, new Key(stack, 'Key'))] }),
   'a relay with a role of IAM': (stack) => {
@@ -313,6 +325,17 @@ const STACKS: Record<string, (stack: Stack) => unknown> = {
     for (const grant of ['administer', 'allocate', 'query', 'read'] as const) {
       grants[grant](callerOf(stack, grant));
     }
+  },
+  'grants on an encrypted stream and a registry of another app': (stack) => {
+    const stream = importedStreamOf(stack, new Key(stack, 'Key'));
+    stream.produceGrants.produce(callerOf(stack, 'produce'));
+    const { grants } = HashKeyRegistry.fromHashKeyRegistryAttributes(stack, 'Registry', {
+      functionArn: 'arn:aws:lambda:eu-west-1:111111111111:function:registry',
+      tableArn: 'arn:aws:dynamodb:eu-west-1:111111111111:table/owners',
+      stream,
+      encryptionKey: new Key(stack, 'RegistryKey'),
+    });
+    grants.read(callerOf(stack, 'read'));
   },
   'grants on a table of Amazon Keyspaces': (stack) => {
     const { grants } = blogsOf(stack, new Key(stack, 'Key'));
@@ -357,7 +380,7 @@ test('only actions without resource-level permissions have the resource *: netwo
     .filter((line) => / on \*/.test(line));
   for (const line of onAll) {
     expect(line).toMatch(
-      /^(?:Relay|Producer)Role: ec2:CreateNetworkInterface, |^ReshardingStateMachineRole: (?:logs:CreateLogDelivery|xray:PutTraceSegments), /,
+      /^(?:Relay|Producer|Query)Role: ec2:(?:CreateNetworkInterface, |DescribeNetworkInterfaces, ec2:DescribeVpcEndpoints on)|^ReshardingStateMachineRole: (?:logs:CreateLogDelivery|xray:PutTraceSegments), /,
     );
   }
 });

@@ -244,6 +244,15 @@ const CONSTRUCTS: Record<string, readonly [build: (stack: Stack, wrong: object) 
       [{ timeout: Duration.millis(1_500) }, 'timeout must be 2 minutes to 15 minutes'],
     ],
   ],
+  IndexKeeper: [
+    (stack, wrong) => new IndexKeeper(stack, 'It', { indexes: [index(stack, ShardCounts.uniform(2))], ...wrong }),
+    [
+      [{ indexes: [] }, 'indexes must be at least one sharded index'],
+      [{ batchSize: 0 }, `batchSize ${WHOLE} 1 to 10000, got 0`],
+      [{ parallelizationFactor: 11 }, `parallelizationFactor ${WHOLE} 1 to 10, got 11`],
+      [{ sweepReadUnitsPerSecond: 0 }, 'sweepReadUnitsPerSecond must be a number above 0'],
+    ],
+  ],
   IndexItemMover: [
     resharding,
     [

@@ -1,8 +1,6 @@
 import { App, Fn, RemovalPolicies, RemovalPolicy, Stack } from 'aws-cdk-lib';
 import { Match, Template } from 'aws-cdk-lib/assertions';
-import * as iam from 'aws-cdk-lib/aws-iam';
 import * as kinesis from 'aws-cdk-lib/aws-kinesis';
-import * as kms from 'aws-cdk-lib/aws-kms';
 import {
   HashKeyRegistry,
   type HashKeyRegistryAttributes,
@@ -97,22 +95,6 @@ describe('HashKeyRegistry', () => {
         );
       },
     );
-
-    test('grants.read allows GetItem on the table and Decrypt on its key', () => {
-      const keyArn = 'arn:aws:kms:eu-west-1:111111111111:key/1234abcd-12ab-34cd-56ef-1234567890ab';
-      const registry = imported({ encryptionKey: kms.Key.fromKeyArn(stack, 'Key', keyArn) });
-
-      registry.grants.read(new iam.Role(stack, 'Caller', { assumedBy: new iam.AccountRootPrincipal() }));
-
-      Template.fromStack(stack).hasResourceProperties('AWS::IAM::Policy', {
-        PolicyDocument: {
-          Statement: [
-            { Effect: 'Allow', Action: 'dynamodb:GetItem', Resource: tableArn },
-            { Effect: 'Allow', Action: 'kms:Decrypt', Resource: keyArn },
-          ],
-        },
-      });
-    });
 
     test('accepts ARNs that CloudFormation imports from another stack', () => {
       const registry = imported({ functionArn: Fn.importValue('RegistryArn'), tableArn: Fn.importValue('OwnersArn') });

@@ -1,8 +1,7 @@
 import { App, Duration, Stack } from 'aws-cdk-lib';
 import { Match, Template } from 'aws-cdk-lib/assertions';
 import * as events from 'aws-cdk-lib/aws-events';
-import * as kinesis from 'aws-cdk-lib/aws-kinesis';
-import { StreamReconciliation, UniformStream } from '../../../../lib';
+import { UniformStream } from '../../../../lib';
 import { readableTemplate } from '../../../support/readable-template';
 
 describe('StreamReconciliation', () => {
@@ -10,11 +9,6 @@ describe('StreamReconciliation', () => {
   beforeEach(() => {
     stack = new Stack(new App(), 'EvenShards');
   });
-
-  const expectEnvironment = (environment: object) =>
-    Template.fromStack(stack).hasResourceProperties('AWS::Lambda::Function', {
-      Environment: { Variables: Match.objectEquals(environment) },
-    });
 
   test('passes the repair setting and the schedule on to its function', () => {
     const stream = new UniformStream(stack, 'Events', { shardCount: 4 });
@@ -27,23 +21,6 @@ describe('StreamReconciliation', () => {
     });
   });
 
-  test('without a shard count, has only permissions to read the stream', () => {
-    const streamArn = stack.formatArn({ service: 'kinesis', resource: 'stream', resourceName: 'events' });
-    new StreamReconciliation(stack, 'Drift', { stream: kinesis.Stream.fromStreamArn(stack, 'Events', streamArn) });
-
-    expectEnvironment({ EVEN_SHARDS_STREAM_NAME: Match.anyValue(), EVEN_SHARDS_REPAIR: 'false' });
-    Template.fromStack(stack).hasResourceProperties('AWS::IAM::Policy', {
-      PolicyDocument: {
-        Statement: [
-          Match.objectLike({ Action: ['logs:CreateLogStream', 'logs:PutLogEvents'] }),
-          Match.objectLike({
-            Action: ['kinesis:DescribeStreamSummary', 'kinesis:ListShards', 'kinesis:ListTagsForStream'],
-          }),
-        ],
-      },
-    });
-  });
-
   test('rejects repair: true for a stream with automatic scaling, and only reports drift of this stream without this option', () => {
     const stream = new UniformStream(stack, 'Events', { shardCount: 4 });
     stream.autoScaleShardCount({ minCapacity: 2, maxCapacity: 32 });
@@ -53,7 +30,8 @@ describe('StreamReconciliation', () => {
         'not fixed, and each update makes the shards even), got true',
     );
     stream.addReconciliation();
-    expectEnvironment({ EVEN_SHARDS_STREAM_NAME: Match.anyValue(), EVEN_SHARDS_REPAIR: 'false' });
+    const Variables = Match.objectEquals({ EVEN_SHARDS_STREAM_NAME: Match.anyValue(), EVEN_SHARDS_REPAIR: 'false' });
+    Template.fromStack(stack).hasResourceProperties('AWS::Lambda::Function', { Environment: { Variables } });
   });
 
   test('has the template of the snapshot', () => {

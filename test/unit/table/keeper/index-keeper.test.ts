@@ -6,10 +6,8 @@ import {
   MultiRegionConsistency,
   StreamViewType,
   Table,
-  TableEncryptionV2,
   TableV2,
 } from 'aws-cdk-lib/aws-dynamodb';
-import { Key } from 'aws-cdk-lib/aws-kms';
 import {
   IndexKeeper,
   type IndexKeeperProps,
@@ -70,25 +68,6 @@ test('the function has the configurations of all indexes, and corrects items unl
   expect(variables({ sweepReadUnitsPerSecond: 50 }).EVEN_SHARDS_READ_UNITS_PER_SECOND).toBe('50');
 });
 
-test('the function may only read the stream, scan, get and update items of the table, and use its own table', () => {
-  const policies = keeper().template().findResources('AWS::IAM::Policy');
-  const actions = Object.values(policies).flatMap(({ Properties }) =>
-    Properties.PolicyDocument.Statement.flatMap(({ Action }: { Action: string | string[] }) => Action),
-  );
-  expect([...new Set(actions)].filter((action) => action.startsWith('dynamodb:')).sort()).toEqual([
-    'dynamodb:DeleteItem',
-    'dynamodb:DescribeStream',
-    'dynamodb:GetItem',
-    'dynamodb:GetRecords',
-    'dynamodb:GetShardIterator',
-    'dynamodb:ListStreams',
-    'dynamodb:PutItem',
-    'dynamodb:Query',
-    'dynamodb:Scan',
-    'dynamodb:UpdateItem',
-  ]);
-});
-
 test('a schedule invokes the function every minute, and its own table is deleted with it', () => {
   const found = keeper().template();
   found.hasResourceProperties('AWS::Events::Rule', {
@@ -105,17 +84,6 @@ test('a schedule invokes the function every minute, and its own table is deleted
       TimeToLiveSpecification: { AttributeName: 'expiresAt', Enabled: true },
     },
   });
-});
-
-test('the function may use the customer-managed keys of the table and of its own table', () => {
-  const stack = stackOf();
-  const encryption = TableEncryptionV2.customerManagedKey(new Key(stack, 'TableKey'));
-  const table = new ShardedTable(stack, 'Jobs', { partitionKey: string('jobId'), encryption });
-  const own = TableEncryptionV2.customerManagedKey(new Key(stack, 'OwnKey'));
-  new IndexKeeper(stack, 'Keeper', { indexes: [table.addShardedIndex(byStatus)], encryption: own });
-  const policies = JSON.stringify(Template.fromStack(stack).findResources('AWS::IAM::Policy'));
-  expect(policies).toMatch(/kms:Decrypt.*TableKey/);
-  expect(policies).toMatch(/kms:Decrypt.*OwnKey/);
 });
 
 test('without its keeper, a table has no stream, and keeps its indexes', () => {
@@ -241,15 +209,6 @@ describe('indexes', () => {
     const build = () => new IndexKeeper(stack, 'Keeper', { indexes: [one, other] });
     expect(build).toThrow(/Test\/Keeper: indexes must be indexes of the table of byStatus/);
   });
-});
-
-test.each<[Partial<IndexKeeperProps>, RegExp]>([
-  [{ indexes: [] }, /Test\/Keeper: indexes must be at least one sharded index/],
-  [{ batchSize: 0 }, /batchSize must be a whole number from 1 to 10000/],
-  [{ parallelizationFactor: 11 }, /parallelizationFactor must be a whole number from 1 to 10/],
-  [{ sweepReadUnitsPerSecond: 0 }, /sweepReadUnitsPerSecond must be a number above 0/],
-])('rejects %p', (props, message) => {
-  expect(() => keeper(props)).toThrow(message);
 });
 
 test('an imported keeper has metrics', () => {

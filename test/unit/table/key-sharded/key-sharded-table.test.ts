@@ -72,25 +72,9 @@ describe('KeyShardedTable', () => {
     ],
     ['no sort key', { sortKey: undefined }, 'sharding.config.tableKey must be the partition key and the sort key'],
     [
-      'a separator with digits',
-      { separator: '0' },
-      'sharding.config.separator must be a non-empty text without digits',
-    ],
-    ['a first shard below 0', { firstShard: -1 }, 'sharding.config.firstShard must be a whole number of at least 0'],
-    [
       'the strategy PRODUCT_OF_CODE_POINTS, which is for imported Keyspaces tables only',
       { strategy: ShardingStrategy.PRODUCT_OF_CODE_POINTS },
       'strategy must be CALCULATED or RANDOM',
-    ],
-    [
-      'a value attribute that is the sort key',
-      { valueAttribute: 'ClientTransactionId' },
-      'another attribute than the sort key',
-    ],
-    [
-      'a value attribute without a name',
-      { valueAttribute: '' },
-      'valueAttribute must be the name of the attribute that holds the value',
     ],
   ])('rejects %s', (_, props, message) => {
     expect(() => invoices(props)).toThrow(InvalidIndexConfigError);

@@ -1,7 +1,6 @@
 import { App, Duration } from 'aws-cdk-lib';
 import { Match, Template } from 'aws-cdk-lib/assertions';
 import { Schedule } from 'aws-cdk-lib/aws-events';
-import { Key } from 'aws-cdk-lib/aws-kms';
 import { Bucket } from 'aws-cdk-lib/aws-s3';
 import { STEPFUNCTIONS_USE_DISTRIBUTED_MAP_RESULT_WRITER_V2 } from 'aws-cdk-lib/cx-api';
 import { warningsOf } from '../../../support/minimal-constructs';
@@ -81,27 +80,8 @@ test.each(writers)(
     );
     const { Segments } = definitionOf(stack).States;
     expect(Segments).toMatchObject({ ResultWriter: { Parameters: { Bucket: expect.anything() } } });
-    Template.fromStack(stack).hasResourceProperties('AWS::IAM::Policy', {
-      PolicyDocument: { Statement: Match.arrayWith([Match.objectLike({ Action: Match.arrayWith(['s3:PutObject']) })]) },
-    });
   },
 );
-
-test('the state machine may use the customer-managed key of the bucket for its reports', () => {
-  const { stack } = reshardingStack(
-    (scope) => ({ reportBucket: new Bucket(scope, 'Reports', { encryptionKey: new Key(scope, 'ReportKey') }) }),
-    new App({ context: { [STEPFUNCTIONS_USE_DISTRIBUTED_MAP_RESULT_WRITER_V2]: true } }),
-  );
-  const keyArn = stack.resolve((stack.node.findChild('ReportKey') as Key).keyArn);
-  Template.fromStack(stack).hasResourceProperties('AWS::IAM::Policy', {
-    PolicyDocument: {
-      Statement: Match.arrayWith([
-        { Effect: 'Allow', Action: ['kms:Decrypt', 'kms:GenerateDataKey'], Resource: keyArn },
-      ]),
-    },
-    Roles: [{ Ref: Match.stringLikeRegexp('StateMachineRole') }],
-  });
-});
 
 test('synthesis gives no warning, so cdk synth --strict passes', () => {
   const { stack } = reshardingStack();
