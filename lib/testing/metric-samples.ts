@@ -1,3 +1,4 @@
+import { binarySearch } from '../core/kernel/binary-search';
 import type { Series } from './metric-math';
 
 interface Sample {
@@ -51,12 +52,6 @@ export class MetricSamples {
   }
 
   private firstAt(atMs: number): number {
-    let [low, high] = [0, this.samples.length];
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if (this.samples[middle]!.atMs < atMs) low = middle + 1;
-      else high = middle;
-    }
-    return low;
+    return binarySearch(0, this.samples.length, (index) => this.samples[index]!.atMs >= atMs);
   }
 }

@@ -24,3 +24,13 @@ export type DynamoDbItem = Record<string, AttributeValue>;
 export function attributeOf<V>(item: Readonly<Record<string, V>>, name: string): V | undefined {
   return name in Object.prototype && !Object.hasOwn(item, name) ? undefined : item[name];
 }
+
+/** The attributes of an item with these names. The result does not have attributes that the item does not have. */
+export function attributesOf(item: DynamoDbItem, names: readonly string[]): DynamoDbItem {
+  return Object.fromEntries(
+    names.flatMap((name) => {
+      const value = attributeOf(item, name);
+      return value === undefined ? [] : [[name, value]];
+    }),
+  );
+}

@@ -75,6 +75,12 @@ export class ExpressionBuilder {
     return placeholder;
   }
 
+  /** The condition that an attribute has this value, or does not exist if the value is undefined. */
+  hasValue(attribute: string, value: AttributeValue | undefined): string {
+    const name = this.name(attribute);
+    return value === undefined ? `attribute_not_exists(${name})` : `${name} = ${this.value(value)}`;
+  }
+
   /** Returns the fields of the request. Omits the map of values if it is empty, because DynamoDB rejects an empty map. */
   request<T extends ExpressionRequest>(expressions: T): T & BuiltRequest {
     const names = [...this.names].map(([attribute, placeholder]) => [placeholder, attribute]);
@@ -84,6 +90,14 @@ export class ExpressionBuilder {
       ...(Object.keys(this.values).length > 0 && { ExpressionAttributeValues: this.values }),
     };
   }
+}
+
+/** The fields of a request that reads only these attributes. */
+export function projectionOf(attributes: readonly string[]) {
+  const builder = new ExpressionBuilder();
+  return builder.request({
+    ProjectionExpression: attributes.map((attribute) => builder.name(attribute)).join(', '),
+  });
 }
 
 /** A token of an expression: a placeholder, a word, a comparison or another symbol. */

@@ -1,5 +1,4 @@
-import { isText } from '../kernel/checks';
-import { InvalidArgumentError } from '../kernel/errors';
+import { checkDifferent, isText } from '../kernel/checks';
 import { valueText } from '../sharding/count-of-value';
 
 /** The values that a query function may read. The function rejects requests for other values. */
@@ -9,13 +8,7 @@ const ALLOWED = 'a non-empty array of different values: non-empty strings, or nu
 
 /** @throws InvalidArgumentError unless `values` is a valid list of values for a query function */
 export function checkAllowedValues(field: string, values: unknown): asserts values is AllowedValues {
-  if (!Array.isArray(values) || values.length === 0) throw new InvalidArgumentError(field, values, ALLOWED);
-  const keys = new Set<string>();
-  for (const [index, value] of values.entries()) {
-    const isValue = isText(value) || isExact(value);
-    if (!isValue || keys.has(typedText(value))) throw new InvalidArgumentError(`${field}[${index}]`, value, ALLOWED);
-    keys.add(typedText(value));
-  }
+  checkDifferent(field, values, ALLOWED, (value) => (isText(value) || isExact(value) ? typedText(value) : undefined));
 }
 
 /** A text that identifies a value and its type. The string "1" and the number 1 have different texts. */

@@ -1,3 +1,4 @@
+import { binarySearch } from '../kernel/binary-search';
 import { BinaryHeap } from './binary-heap';
 import type { PageState } from './page-state';
 import type { ShardBuffer } from './shard-buffer';
@@ -77,12 +78,5 @@ function countUpTo<T>(
   compare: ComparePositions<T>,
 ): number {
   if (bound === undefined) return 0;
-  let low = 0;
-  let high = sorted.length;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (compare(sorted[middle]!.position, bound) <= 0) low = middle + 1;
-    else high = middle;
-  }
-  return low;
+  return binarySearch(0, sorted.length, (index) => compare(sorted[index]!.position, bound) > 0);
 }

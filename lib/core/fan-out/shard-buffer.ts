@@ -1,3 +1,4 @@
+import { binarySearch } from '../kernel/binary-search';
 import type { ShardPage, ShardRead, ShardReader } from './shard-reader';
 import type { ComparePositions, Position } from './total-order';
 
@@ -104,14 +105,9 @@ export class ShardBuffer<T> {
   }
 
   dropAfter(end: Position<T>, compare: ComparePositions<T>): void {
-    let low = this.next;
-    for (let high = this.held.length; low < high; ) {
-      const middle = (low + high) >> 1;
-      if (compare(this.held[middle]!, end) <= 0) low = middle + 1;
-      else high = middle;
-    }
-    if (low === this.held.length) return;
-    this.held = this.held.slice(this.next, low);
+    const first = binarySearch(this.next, this.held.length, (index) => compare(this.held[index]!, end) > 0);
+    if (first === this.held.length) return;
+    this.held = this.held.slice(this.next, first);
     this.next = 0;
     this.dropped = true;
     if (this.state !== 'missing') this.state = 'cut';

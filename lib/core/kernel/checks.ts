@@ -46,6 +46,25 @@ export function checkSignal(signal: unknown): void {
   throw new InvalidArgumentError('signal', signal, 'an AbortSignal or absent');
 }
 
+/**
+ * @param keyOf returns a text that identifies an element, or undefined if the element is not allowed
+ * @throws InvalidArgumentError unless `values` is a non-empty array of allowed elements with different keys
+ */
+export function checkDifferent(
+  field: string,
+  values: unknown,
+  allowed: string,
+  keyOf: (value: unknown) => string | undefined,
+): void {
+  if (!Array.isArray(values) || values.length === 0) throw new InvalidArgumentError(field, values, allowed);
+  const keys = new Set<string>();
+  for (const [index, value] of values.entries()) {
+    const key = keyOf(value);
+    if (key === undefined || keys.has(key)) throw new InvalidArgumentError(`${field}[${index}]`, value, allowed);
+    keys.add(key);
+  }
+}
+
 /** Whether `value` is a string that is not empty. */
 export function isText(value: unknown): value is string {
   return typeof value === 'string' && value !== '';

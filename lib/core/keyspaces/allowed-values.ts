@@ -1,5 +1,4 @@
-import { isRecord } from '../kernel/checks';
-import { InvalidArgumentError } from '../kernel/errors';
+import { checkDifferent, isRecord } from '../kernel/checks';
 import { columnValue } from './column-value';
 import type { ShardedKeyspacesConfig } from './sharded-keyspaces-config';
 
@@ -15,15 +14,11 @@ const ALLOWED =
 
 /** @throws InvalidArgumentError if the values are not a list of allowed values for a query function */
 export function checkAllowedColumns(field: string, values: unknown): asserts values is AllowedColumns {
-  if (!Array.isArray(values) || values.length === 0) throw new InvalidArgumentError(field, values, ALLOWED);
-  const keys = new Set<string>();
-  for (const [index, value] of values.entries()) {
+  checkDifferent(field, values, ALLOWED, (value) => {
     const columns = isRecord(value) ? Object.entries(value) : [];
-    const key = JSON.stringify(columns.sort(([a], [b]) => (a < b ? -1 : 1)));
-    const valid = columns.length > 0 && columns.every(([, each]) => isPlain(each)) && !keys.has(key);
-    if (!valid) throw new InvalidArgumentError(`${field}[${index}]`, value, ALLOWED);
-    keys.add(key);
-  }
+    const valid = columns.length > 0 && columns.every(([, each]) => isPlain(each));
+    return valid ? JSON.stringify(columns.sort(([a], [b]) => (a < b ? -1 : 1))) : undefined;
+  });
 }
 
 /**

@@ -1,3 +1,4 @@
+import { binarySearch } from '../kernel/binary-search';
 import { binomialMean, binomialTail, likelyOutcomes } from './binomial';
 
 /** A probability for each number of shards. The first probability is for `first` shards. */
@@ -45,22 +46,7 @@ export function leastOverload(ofOne: number, partitions: number): number {
 
 /** The smallest number of shards that the busiest partition exceeds with a probability below `probability`. */
 export function likelyMost(shards: number, partitions: number, probability: number): number {
-  return smallestUpTo(shards, (most) => isRarerThan(probability, most, shards, partitions));
-}
-
-/**
- * Binary search for the smallest number from 1 to `largest` for which `holds` is true. `holds` must be monotonic, and
- * true for `largest`.
- */
-export function smallestUpTo(largest: number, holds: (number: number) => boolean): number {
-  let tooSmall = 0;
-  let found = largest;
-  while (found - tooSmall > 1) {
-    const middle = Math.floor((tooSmall + found) / 2);
-    if (holds(middle)) found = middle;
-    else tooSmall = middle;
-  }
-  return found;
+  return binarySearch(1, shards, (most) => isRarerThan(probability, most, shards, partitions));
 }
 
 /** f(partitions, k) for all k from `first` to `last`. */

@@ -1,7 +1,8 @@
+import { binarySearch } from '../kernel/binary-search';
 import { checkBetween, checkFields, checkNotNegative, checkPositive, checkWhole } from '../kernel/checks';
 import { InvalidArgumentError } from '../kernel/errors';
 import { MAX_STREAM_SHARDS } from '../sharding/shard-count';
-import { isRarerThan, likelyMost, smallestUpTo } from './largest-load';
+import { isRarerThan, likelyMost } from './largest-load';
 import { HOURS_PER_MONTH, type ListPrices, pricesWith, SECONDS_PER_MONTH } from './list-prices';
 import { MAX_PLANNED_SHARDS } from './overload-probability';
 import { bindingRule, byUse, type LimitUse, type PlanRule } from './plan';
@@ -351,7 +352,7 @@ function spreadOf(keys: number, stream: CheckedTraffic): { whole?: number; byHas
   if (most === 0) return {};
   const whole = Math.ceil(keys / most);
   const suffices = (shards: number) => isRarerThan(probability, most, keys, shards);
-  return suffices(MAX_STREAM_SHARDS) ? { whole, byHash: smallestUpTo(MAX_STREAM_SHARDS, suffices) } : { whole };
+  return suffices(MAX_STREAM_SHARDS) ? { whole, byHash: binarySearch(1, MAX_STREAM_SHARDS, suffices) } : { whole };
 }
 
 function notFixed(stream: CheckedTraffic, busiestKey: number, byHash: number | undefined): string[] {

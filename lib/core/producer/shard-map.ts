@@ -1,3 +1,4 @@
+import { binarySearch } from '../kernel/binary-search';
 import type { HashKeyRange } from '../stream-format/hash-key-ranges';
 import type { ShardDescription } from './put-records-client';
 
@@ -28,15 +29,9 @@ export class ShardMap {
    * gaps.
    */
   shardIdOf(hashKey: bigint): string | undefined {
-    let low = 0;
-    let high = this.ranges.length;
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if (this.ranges[middle]!.endingHashKey < hashKey) low = middle + 1;
-      else high = middle;
-    }
-    const range = this.ranges[low];
-    return range !== undefined && range.startingHashKey <= hashKey ? this.shardIds[low] : undefined;
+    const found = binarySearch(0, this.ranges.length, (index) => hashKey <= this.ranges[index]!.endingHashKey);
+    const range = this.ranges[found];
+    return range !== undefined && range.startingHashKey <= hashKey ? this.shardIds[found] : undefined;
   }
 
   /** Whether the map has this shard with a range that does not contain the hash key. The range of a shard never changes. */

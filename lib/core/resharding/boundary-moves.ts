@@ -1,3 +1,4 @@
+import { binarySearch } from '../kernel/binary-search';
 import { type HashKeyRange, uniformRanges } from '../stream-format/hash-key-ranges';
 import { HASH_KEY_SPACE } from '../stream-format/hash-key-space';
 import { MAX_SKEW } from './thresholds';
@@ -102,14 +103,7 @@ class Boundaries {
   }
 
   private indexOf(boundary: bigint): number {
-    let low = 0;
-    let high = this.sorted.length;
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if (this.sorted[middle]! < boundary) low = middle + 1;
-      else high = middle;
-    }
-    return low;
+    return binarySearch(0, this.sorted.length, (index) => this.sorted[index]! >= boundary);
   }
 
   private range(shard: number): HashKeyRange {

@@ -1,3 +1,4 @@
+import { binarySearch } from '../kernel/binary-search';
 import { InvalidHashKeyError, InvalidHashKeyRangesError } from '../kernel/errors';
 import { checkStreamShardCount, MAX_STREAM_SHARDS } from '../sharding/shard-count';
 import { checkSpace, HASH_KEY_SPACE } from './hash-key-space';
@@ -44,17 +45,11 @@ export function shardIndexOf(hashKey: bigint, ranges: readonly HashKeyRange[]): 
     const allowed = `a bigint from ${first.startingHashKey} to ${last.endingHashKey}`;
     throw new InvalidHashKeyError('hashKey', hashKey, allowed);
   }
-  let low = 0;
-  let high = ranges.length - 1;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (hashKey <= ranges[middle]!.endingHashKey) high = middle;
-    else low = middle + 1;
-  }
-  if (hashKey < ranges[low]!.startingHashKey) {
+  const found = binarySearch(0, ranges.length - 1, (index) => hashKey <= ranges[index]!.endingHashKey);
+  if (hashKey < ranges[found]!.startingHashKey) {
     throw new InvalidHashKeyRangesError('ranges', ranges, `contiguous and ascending (no range contains ${hashKey})`);
   }
-  return low;
+  return found;
 }
 
 /**

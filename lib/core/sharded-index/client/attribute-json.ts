@@ -5,7 +5,18 @@ export type AttributeJson = Record<string, unknown>;
 
 /** Converts an item to the JSON of a request. */
 export function itemToJson(item: DynamoDbItem): AttributeJson {
-  return Object.fromEntries(Object.entries(item).map(([name, value]) => [name, valueToJson(value)]));
+  return convertedBinary(item, toBase64);
+}
+
+/** Copies an item. Converts its binary values, also the values in sets, lists and maps. */
+export function convertedBinary(item: DynamoDbItem, convert: (bytes: Uint8Array) => unknown): AttributeJson {
+  const converted = (value: AttributeValue): unknown => {
+    if ('B' in value) return { B: convert(value.B) };
+    if ('BS' in value) return { BS: value.BS.map((bytes) => convert(bytes)) };
+    if ('L' in value) return { L: value.L.map(converted) };
+    return 'M' in value ? { M: convertedBinary(value.M, convert) } : value;
+  };
+  return Object.fromEntries(Object.entries(item).map(([name, value]) => [name, converted(value)]));
 }
 
 /**
@@ -15,13 +26,6 @@ export function itemToJson(item: DynamoDbItem): AttributeJson {
 export function itemFromJson(json: AttributeJson): DynamoDbItem {
   for (const name in json) decodeBinary(json[name] as AttributeJson);
   return json as DynamoDbItem;
-}
-
-function valueToJson(value: AttributeValue): unknown {
-  if ('B' in value) return { B: toBase64(value.B) };
-  if ('BS' in value) return { BS: value.BS.map(toBase64) };
-  if ('L' in value) return { L: value.L.map(valueToJson) };
-  return 'M' in value ? { M: itemToJson(value.M) } : value;
 }
 
 function decodeBinary(value: AttributeJson): void {

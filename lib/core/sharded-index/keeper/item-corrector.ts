@@ -1,5 +1,5 @@
 import type { DynamoDbItem } from '../../aws-client/attribute-value';
-import { ExpressionBuilder } from '../../aws-client/expression';
+import { projectionOf } from '../../aws-client/expression';
 import { backoffMs } from '../../kernel/backoff';
 import { callWithin } from '../../kernel/call-within';
 import type { Clock } from '../../kernel/clock';
@@ -153,14 +153,12 @@ export class ItemCorrector {
   }
 
   private async read(key: DynamoDbItem): Promise<DynamoDbItem | undefined> {
-    const builder = new ExpressionBuilder();
-    const ProjectionExpression = this.attributes.map((attribute) => builder.name(attribute)).join(', ');
     const request = {
       TableName: this.tableName,
       Key: key,
       ConsistentRead: true,
       ReturnConsumedCapacity: 'TOTAL',
-      ...builder.request({ ProjectionExpression }),
+      ...projectionOf(this.attributes),
     } as const;
     const { clock } = this.settings;
     const response = await callWithin({ ms: REQUEST_MS, clock }, (options) => this.client.getItem(request, options));

@@ -1,9 +1,9 @@
-import type { DynamoDbItem } from '../../aws-client/attribute-value';
-import { ExpressionBuilder } from '../../aws-client/expression';
+import { attributesOf, type DynamoDbItem } from '../../aws-client/attribute-value';
+import { projectionOf } from '../../aws-client/expression';
 import { IncompleteAnswerError } from '../../kernel/incomplete-answer-error';
 import type { TableScanClient } from '../strays/table-client';
 import type { UnitBudget } from '../strays/unit-budget';
-import { keyOf, keyTextOf } from './table-change';
+import { keyTextOf } from './table-change';
 
 /** The table of a sweep, and the attributes that determine whether an item is right. */
 interface SweptTable {
@@ -40,8 +40,6 @@ export async function sweepPage(
   budget: UnitBudget,
   limit: number,
 ): Promise<SweepPage> {
-  const builder = new ExpressionBuilder();
-  const ProjectionExpression = attributes.map((attribute) => builder.name(attribute)).join(', ');
   const { response } = await budget.spend(() =>
     client.scan({
       TableName: tableName,
@@ -50,14 +48,14 @@ export async function sweepPage(
       ConsistentRead: true,
       ReturnConsumedCapacity: 'TOTAL',
       Limit: limit,
-      ...builder.request({ ProjectionExpression }),
+      ...projectionOf(attributes),
       ...(position && { ExclusiveStartKey: position }),
     }),
   );
   // Without this check, a response without `Items` would look like the end of the table.
   if (!Array.isArray(response?.Items)) throw new IncompleteAnswerError('Scan', 'Items');
   const items = (response.Items as DynamoDbItem[]).map((image) => {
-    const key = keyOf(image, tableKey);
+    const key = attributesOf(image, tableKey);
     return { key, keyText: keyTextOf(key), image };
   });
   return { items, next: (response.LastEvaluatedKey ?? undefined) as DynamoDbItem | undefined };

@@ -1,6 +1,6 @@
-import type { AttributeValue, DynamoDbItem } from '../../aws-client/attribute-value';
-import { attributeOf } from '../../aws-client/attribute-value';
+import { attributesOf, type DynamoDbItem } from '../../aws-client/attribute-value';
 import { InvalidArgumentError } from '../../kernel/errors';
+import { convertedBinary } from '../client/attribute-json';
 
 /** The event of an event source mapping to the stream of a table. */
 interface TableStreamEvent {
@@ -82,11 +82,6 @@ export function tableChanges(
   return { streamArn, changes: [...last.values()].filter((change) => change !== undefined) };
 }
 
-/** The table key of an item, in the order of `tableKey`. */
-export function keyOf(item: DynamoDbItem, tableKey: readonly string[]): DynamoDbItem {
-  return Object.fromEntries(tableKey.flatMap((name) => (Object.hasOwn(item, name) ? [[name, item[name]!]] : [])));
-}
-
 /** A table key as text. Different keys have different texts. DynamoDB returns the attributes of a stored key in any order. */
 export function keyTextOf(key: DynamoDbItem): string {
   return JSON.stringify(
@@ -99,23 +94,8 @@ export function keyTextOf(key: DynamoDbItem): string {
   );
 }
 
-/** Takes attributes of an item from an event. */
+/** Takes attributes of an item from an event. In an event, a binary value is a text in base64. */
 function fromEvent(item: unknown, attributes: readonly string[]): DynamoDbItem {
-  const given: Record<string, AttributeValue> = Object(item);
-  return Object.fromEntries(
-    attributes.flatMap((name) => {
-      const value = attributeOf(given, name);
-      return value === undefined ? [] : [[name, valueFromEvent(value)]];
-    }),
-  );
-}
-
-/** In an event, a binary value is a text in base64, also in sets, lists and maps. */
-function valueFromEvent(value: AttributeValue): AttributeValue {
   const bytes = (text: Uint8Array | string) => (typeof text === 'string' ? Buffer.from(text, 'base64') : text);
-  if ('B' in value) return { B: bytes(value.B) };
-  if ('BS' in value) return { BS: value.BS.map(bytes) };
-  if ('L' in value) return { L: value.L.map(valueFromEvent) };
-  if (!('M' in value)) return value;
-  return { M: Object.fromEntries(Object.entries(value.M).map(([name, part]) => [name, valueFromEvent(part)])) };
+  return convertedBinary(attributesOf(Object(item), attributes), bytes) as DynamoDbItem;
 }

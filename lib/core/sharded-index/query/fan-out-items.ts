@@ -1,4 +1,4 @@
-import type { DynamoDbItem } from '../../aws-client/attribute-value';
+import { attributesOf, type DynamoDbItem } from '../../aws-client/attribute-value';
 import { type FanOutStats, noCost } from '../../fan-out/fan-out-stats';
 import { ItemSizes } from '../../fan-out/item-sizes';
 import { type FanOutReadOptions, type ReadPolicy, readPolicy } from '../../fan-out/read-policy';
@@ -164,7 +164,7 @@ async function* itemsOf(
     for await (const { shard, items, next, missing } of shardFlow(buffers, bounds, requests)) {
       remaining -= items.length;
       for (const item of items) {
-        progress.readTo(shard, Object.fromEntries(names.map((name) => [name, item[name]!])));
+        progress.readTo(shard, attributesOf(item, names));
         yield projectedItem(item, projection);
       }
       // If the limit ends the stream within a response, the resume point is the last item that the consumer received.

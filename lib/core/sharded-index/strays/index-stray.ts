@@ -1,5 +1,5 @@
 import type { AttributeValue, DynamoDbItem } from '../../aws-client/attribute-value';
-import { attributeOf } from '../../aws-client/attribute-value';
+import { attributeOf, attributesOf } from '../../aws-client/attribute-value';
 import { type ShardedIndexConfig, shardCountOf } from '../config/sharded-index-config';
 import { InvalidIndexValueError } from '../config/sharded-index-errors';
 import { isBesideValue, shardAttributeValue, storedPlace } from '../config/stored-place';
@@ -27,9 +27,8 @@ export function indexStrayOf(config: ShardedIndexConfig, item: DynamoDbItem): St
   const hasSortKey = missingSortKey(config, attributes) === undefined;
   const stored = attributeOf(item, shardAttribute);
   const storedValue = valueAttribute === undefined ? undefined : attributeOf(item, valueAttribute);
-  const key = Object.fromEntries(tableKey.map((attribute) => [attribute, item[attribute]!]));
   const found = (reason: StrayReason, expected?: AttributeValue): Stray => ({
-    key,
+    key: attributesOf(item, tableKey),
     reason,
     // A sparse index does not contain items without the sort key, so such an item is not hidden yet.
     hidden: HIDDEN.has(reason) && (hasSortKey || sparse !== true),

@@ -40,10 +40,7 @@ export function itemMove(strays: readonly IndexStray[]): ItemMoveInput {
     expected.set(config.shardAttribute, stray.expected);
   }
   const exists = `attribute_exists(${builder.name(tableKey[0]!)})`;
-  const unchanged = Array.from(read, ([attribute, value]) => {
-    const name = builder.name(attribute);
-    return value === undefined ? `attribute_not_exists(${name})` : `${name} = ${builder.value(value)}`;
-  });
+  const unchanged = Array.from(read, ([attribute, value]) => builder.hasValue(attribute, value));
   const set = [...expected].flatMap(([attribute, value]) =>
     value === undefined ? [] : [`${builder.name(attribute)} = ${builder.value(value)}`],
   );

@@ -70,10 +70,6 @@ function placesOf(config: ShardedTableConfig, item: DynamoDbItem, { key, value }
 function unchanged({ tableKey }: ShardedTableConfig, item: DynamoDbItem, compared: readonly string[]) {
   const builder = new ExpressionBuilder();
   const exists = `attribute_exists(${builder.name(tableKey[0]!)})`;
-  const conditions = compared.map((name) =>
-    item[name] === undefined
-      ? `attribute_not_exists(${builder.name(name)})`
-      : `${builder.name(name)} = ${builder.value(item[name])}`,
-  );
+  const conditions = compared.map((name) => builder.hasValue(name, item[name]));
   return builder.request({ ConditionExpression: [exists, ...conditions].join(' AND ') });
 }

@@ -1,5 +1,5 @@
 import type { AttributeValue, DynamoDbItem } from '../../aws-client/attribute-value';
-import { attributeOf } from '../../aws-client/attribute-value';
+import { attributeOf, attributesOf } from '../../aws-client/attribute-value';
 import { InvalidArgumentError } from '../../kernel/errors';
 import { valueText } from '../../sharding/count-of-value';
 import { type ShardedTableConfig, shardCountOf } from '../config/sharded-index-config';
@@ -22,7 +22,7 @@ export function keyStrayOf(config: ShardedTableConfig, item: DynamoDbItem): Stra
   const { tableKey, shardAttribute, valueAttribute, strategy } = config;
   const stored = item[shardAttribute] as { S: string };
   const found = (reason: StrayReason, place: { value?: AttributeValue; expected?: AttributeValue } = {}): Stray => ({
-    key: Object.fromEntries(tableKey.map((attribute) => [attribute, item[attribute]!])),
+    key: attributesOf(item, tableKey),
     reason,
     hidden: reason !== 'misplaced' && reason !== 'invalidValue',
     stored,

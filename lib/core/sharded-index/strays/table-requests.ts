@@ -1,5 +1,5 @@
 import type { DynamoDbItem } from '../../aws-client/attribute-value';
-import { ExpressionBuilder } from '../../aws-client/expression';
+import { projectionOf } from '../../aws-client/expression';
 import type { ReadFailure } from '../../fan-out/shard-reader';
 import { IncompleteAnswerError } from '../../kernel/incomplete-answer-error';
 import { withRetries } from '../../kernel/retries';
@@ -20,15 +20,6 @@ const PAGE_UNITS = 256;
 /** The number of items of the first page if the read budget is small. */
 const FIRST_PAGE_ITEMS = 100;
 
-/** The projection of the attributes that determine whether an item is a stray. */
-function projectionOf(config: ShardedConfig) {
-  const builder = new ExpressionBuilder();
-  const ProjectionExpression = strayAttributes(config)
-    .map((attribute) => builder.name(attribute))
-    .join(', ');
-  return builder.request({ ProjectionExpression });
-}
-
 type Projection = ReturnType<typeof projectionOf>;
 
 /** Sends the reads of one scan within its budget, and retries transient failures. */
@@ -44,7 +35,7 @@ export class TableRequests {
   ) {
     const { readUnitsPerSecond = PAGE_UNITS, clock, signal } = policy;
     this.reads = new UnitBudget(policy.readUnitsPerSecond, clock, signal);
-    this.projection = projectionOf(config);
+    this.projection = projectionOf(strayAttributes(config));
     this.pageItems = readUnitsPerSecond < PAGE_UNITS ? FIRST_PAGE_ITEMS : undefined;
   }
 
