@@ -9,7 +9,9 @@ import {
 } from '../../../../../lib/core/sharded-index/client/light-query-client';
 import { type Answer, type SentRequest, Wire } from '../../../../support/fakes/wire';
 
-const CREDENTIALS = { accessKeyId: 'AKIDEXAMPLE', secretAccessKey: 'secret', sessionToken: 'token' };
+type Credentials = { accessKeyId: string; secretAccessKey: string; sessionToken?: string | undefined };
+
+const CREDENTIALS: Credentials = { accessKeyId: 'AKIDEXAMPLE', secretAccessKey: 'secret', sessionToken: 'token' };
 
 function clients(config: DynamoDBClientConfig = {}): { wire: Wire; sdk: DynamoDB; light: QueryClient } {
   const wire = new Wire();
@@ -156,24 +158,34 @@ describe('lightQueryClient', () => {
     expect(credentialRequests).toBe(1);
   });
 
-  test('signs each query with the current credentials', async () => {
-    let accessKeyId = 'FIRST';
-    const { wire, light } = clients({
-      credentials: async () => ({ ...CREDENTIALS, accessKeyId, expiration: new Date(Date.now() + 1) }),
-    });
-    await light.query(INPUT);
-    accessKeyId = 'SECOND';
-    await light.query(INPUT);
-    expect(wire.requests[1]!.headers.authorization).toContain('Credential=SECOND/');
-  });
+  /** Signs the signed headers of a request again, with the signer of the SDK. */
+  async function signedBySdk({ headers, ...request }: SentRequest, credentials: Credentials, signingDate: Date) {
+    const signer = await new DynamoDB({ region: 'eu-west-3', credentials }).config.signer();
+    Object.assign(signer, { applyChecksum: false });
+    const names = /SignedHeaders=([^,]+)/.exec(headers.authorization!)![1]!.split(';');
+    const signed = Object.fromEntries(names.map((name) => [name, headers[name]!]));
+    return (await signer.sign({ ...request, method: 'POST', headers: signed }, { signingDate })).headers;
+  }
 
-  test('signs with the clock offset that the SDK has measured', async () => {
-    const { wire, sdk, light } = clients();
+  test('signs each query as the SDK does, with the current credentials and the clock offset of the SDK', async () => {
+    let current: Credentials = CREDENTIALS;
+    const { wire, sdk, light } = clients({ credentials: async () => ({ ...current, expiration: new Date(0) }) });
     await light.query(INPUT);
-    Object.assign(sdk.config, { systemClockOffset: 86_400_000 });
-    await light.query(INPUT);
-    const tomorrow = new Date(Date.now() + 86_400_000).toISOString().slice(0, 10).replaceAll('-', '');
-    expect(wire.requests[1]!.headers['x-amz-date']).toMatch(new RegExp(`^${tomorrow}T\\d{6}Z$`));
+    const now = jest.spyOn(Date, 'now').mockReturnValue(Date.UTC(2026, 10, 28, 20));
+    const changes = [{ accessKeyId: 'AKIDOTHER' }, { secretAccessKey: 'another' }, { sessionToken: undefined }, {}];
+    for (const systemClockOffset of [0, 1_000, 86_400_000]) {
+      Object.assign(sdk.config, { systemClockOffset });
+      for (const change of changes) {
+        for (current of [CREDENTIALS, { ...CREDENTIALS, ...change }]) {
+          await light.query(INPUT);
+          const request = wire.requests.at(-1)!;
+          const expected = await signedBySdk(request, current, new Date(Date.now() + systemClockOffset));
+          expect(request.headers).toMatchObject(expected);
+        }
+      }
+    }
+    now.mockRestore();
+    expect(wire.senders).toEqual(['SDK', ...Array(24).fill('light')]);
   });
 
   test.each<[string, DynamoDBClientConfig]>([
