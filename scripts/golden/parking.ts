@@ -101,10 +101,10 @@ export async function parking(): Promise<Written> {
       handle();
       if (Buffer.from(data).toString() === '2') throw new Error('the second record fails');
     },
-    { parking: leased, metrics: false, timeOfDay: () => Date.now() + 7_200_000, maxTries: 2 } as never,
+    { parking: leased, metrics: false, timeOfDay: () => Date.now() + 7_200_000, attempts: 2, maxTries: 2 } as never,
   ).retryParked();
   keep('after a replay that handled its first record', table);
-  await failing(table, { maxTries: 1, timeOfDay: () => Date.now() + 72_000_000 }).retryParked();
+  await failing(table, { attempts: 2, maxTries: 2, timeOfDay: () => Date.now() + 72_000_000 }).retryParked();
   keep('dead', table);
 
   const crashed = new ParkingTable();

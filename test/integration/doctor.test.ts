@@ -310,7 +310,7 @@ test('even-shards doctor reports the dead keys of an ordered consumer, and the c
       {
         parking: new DynamoDbParkingStore(stack.clients.dynamodb, { tableName, consumer: 'orders' }),
         attempts: 2,
-        maxTries: 1,
+        maxTries: 2,
       },
     );
     await consumer.handler(kinesisEvent(shardOf(['a1'])), { getRemainingTimeInMillis: () => 10_000 });

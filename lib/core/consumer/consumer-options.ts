@@ -1,4 +1,4 @@
-import { checkNotNegative, checkPositive, checkWhole } from '../kernel/checks';
+import { checkAtMost, checkNotNegative, checkPositive, checkWhole } from '../kernel/checks';
 import { type Clock, systemClock } from '../kernel/clock';
 import { InvalidArgumentError } from '../kernel/errors';
 import type { UserRecord } from './deaggregate';
@@ -57,18 +57,19 @@ export interface OrderedConsumerOptions {
   attemptTimeoutMs?: number;
   /**
    * The number of attempts at a record in total, including replays, before its key is dead. A dead key is not replayed until a
-   * person resumes the key.
-   * @default 100
+   * person resumes the key. It must be at least `attempts`.
+   * @default 100, or `attempts` if that is more
    */
   maxTries?: number;
   /**
-   * How long a record may block its key before the key is dead, in milliseconds.
+   * How long a record may block its key before the key is dead, in milliseconds. It must be at least `attemptTimeoutMs` and
+   * `retryMs`. Otherwise the key would be dead before its first replay could succeed.
    * @default 86400000 (one day)
    */
   maxAgeMs?: number;
   /**
-   * How long a parked key waits for its first replay, in milliseconds. The wait doubles with each failed replay, up to 15
-   * minutes.
+   * How long a parked key waits for its first replay, in milliseconds, up to 900000 (15 minutes). The wait doubles with each
+   * failed replay, up to 15 minutes.
    * @default 30000
    */
   retryMs?: number;
@@ -130,6 +131,9 @@ export interface ConsumerSettings
 
 const DAY_MS = 24 * 60 * 60 * 1_000;
 
+/** The longest wait between two replays of a key. */
+export const LONGEST_RETRY_MS = 15 * 60_000;
+
 /** @throws InvalidArgumentError if an option is invalid */
 export function consumerSettings(handle: RecordHandler, options: OrderedConsumerOptions): ConsumerSettings {
   if (typeof handle !== 'function')
@@ -141,13 +145,15 @@ export function consumerSettings(handle: RecordHandler, options: OrderedConsumer
   if (onCorrupt !== 'throw' && onCorrupt !== 'raw') {
     throw new InvalidArgumentError('onCorrupt', onCorrupt, "'throw' or 'raw'");
   }
+  const attempts = options.attempts ?? 3;
+  checkWhole('attempts', attempts, 2);
   const settings: ConsumerSettings = {
     ...options,
     handle,
-    attempts: options.attempts ?? 3,
+    attempts,
     concurrency: options.concurrency ?? 10,
     attemptTimeoutMs: options.attemptTimeoutMs,
-    maxTries: options.maxTries ?? 100,
+    maxTries: options.maxTries ?? Math.max(100, attempts),
     maxAgeMs: options.maxAgeMs ?? DAY_MS,
     retryMs: options.retryMs ?? 30_000,
     maxKeys: options.maxKeys ?? 100_000,
@@ -166,22 +172,20 @@ export function consumerSettings(handle: RecordHandler, options: OrderedConsumer
 
 function checkNumbers(settings: ConsumerSettings): void {
   const { attempts, concurrency, maxTries, maxKeys, attemptTimeoutMs, maxAgeMs, retryMs, maxMoveWaitMs } = settings;
-  checkWhole('attempts', attempts, 2);
   checkWhole('concurrency', concurrency, 1);
   checkWhole('maxTries', maxTries, 1);
+  checkAtMost({ attempts }, { maxTries });
   checkWhole('maxKeys', maxKeys, 1);
   // `attemptTimeoutMs` and `maxMoveWaitMs` must be finite: leases of keys must end after a crash, and no key may wait forever for
   // the end of a move.
   if (attemptTimeoutMs !== undefined) checkPositive('attemptTimeoutMs', attemptTimeoutMs);
   checkNotNegative('maxMoveWaitMs', maxMoveWaitMs);
-  checkAboveZero('maxAgeMs', maxAgeMs);
-  checkAboveZero('retryMs', retryMs);
-}
-
-/** Checks a number of milliseconds. Infinity is allowed. */
-function checkAboveZero(field: string, value: unknown): void {
-  if (!(typeof value === 'number' && value > 0))
-    throw new InvalidArgumentError(field, value, 'a number of milliseconds above 0');
+  checkPositive('retryMs', retryMs, LONGEST_RETRY_MS);
+  if (!(typeof maxAgeMs === 'number' && maxAgeMs > 0)) {
+    throw new InvalidArgumentError('maxAgeMs', maxAgeMs, 'a number of milliseconds above 0, perhaps Infinity');
+  }
+  checkAtMost({ retryMs }, { maxAgeMs });
+  if (attemptTimeoutMs !== undefined) checkAtMost({ attemptTimeoutMs }, { maxAgeMs });
 }
 
 /** Wraps a listener: logs its errors, so that an error of the listener does not stop the handling of records. */

@@ -1,10 +1,9 @@
 import { EvenShardsError } from '../kernel/errors';
 import { OnceRepeatedError } from './consumer-errors';
-import type { ConsumerSettings } from './consumer-options';
+import { type ConsumerSettings, LONGEST_RETRY_MS } from './consumer-options';
 import { highestNumbers } from './handled-positions';
 import { type ParkedKey, type ParkedRecord, parkedKeyReport } from './parking-store';
 
-const LONGEST_RETRY_MS = 15 * 60_000;
 const MAX_ERROR_CHARACTERS = 300;
 
 export function newParkedKey(partitionKey: string, now: number): ParkedKey {

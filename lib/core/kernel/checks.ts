@@ -23,6 +23,17 @@ export function checkWhole(field: string, value: unknown, min: number, max = Num
   if (!isWhole(value, min, max)) throw new InvalidArgumentError(field, value, wholeNumber(min, max));
 }
 
+/**
+ * Checks an option whose largest value is another option, such as `{ attempts: 3 }` and `{ maxTries: 2 }`. Check each option alone
+ * first.
+ *
+ * @throws InvalidArgumentError, which names both options, if the first number is above the second number
+ */
+export function checkAtMost(option: Record<string, number>, bound: Record<string, number>): void {
+  const [[field, value], [name, max]] = [Object.entries(option)[0]!, Object.entries(bound)[0]!];
+  if (value > max) throw new InvalidArgumentError(field, value, `at most ${name}, which is ${max}`);
+}
+
 /** Whether `value` is an integer that JavaScript holds exactly, from `min` to `max`, both included. */
 export function isWhole(value: unknown, min: number, max = Number.MAX_SAFE_INTEGER): value is number {
   return Number.isSafeInteger(value) && (value as number) >= min && (value as number) <= max;

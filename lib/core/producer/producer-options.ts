@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { checkBetween, checkSignal, checkWhole, isObject, isText } from '../kernel/checks';
+import { checkAtMost, checkBetween, checkPositive, checkSignal, checkWhole, isObject, isText } from '../kernel/checks';
 import { type Clock, LONGEST_TIMER_MS, systemClock } from '../kernel/clock';
 import { InvalidArgumentError } from '../kernel/errors';
 import { checkHashBuckets, DEFAULT_HASH_BUCKETS } from '../stream-format/hash-buckets';
@@ -47,9 +47,9 @@ export interface OrderedProducerOptions {
    */
   skipRejected?: boolean;
   /**
-   * How long after `put` a record may be sent, in milliseconds. It must be more than `lingerMs`. After that time, a record in
-   * flight still gets its result. Any other record is rejected immediately, even if it waits behind a record in flight. The
-   * rejected record gets the error of its last attempt, or `RecordExpiredError` if it was never sent.
+   * How long after `put` a record may be sent, in milliseconds. It must be more than 0 and more than `lingerMs`. After that
+   * time, a record in flight still gets its result. Any other record is rejected immediately, even if it waits behind a record in
+   * flight. The rejected record gets the error of its last attempt, or `RecordExpiredError` if it was never sent.
    * @default no limit
    */
   maxRecordAgeMs?: number;
@@ -120,9 +120,9 @@ export interface OrderedProducerOptions {
    */
   maxAttempts?: number;
   /**
-   * The upper bound of the first back-off of a record, in milliseconds. The bound doubles with every attempt. Each back-off is a
-   * random time up to the bound (full jitter).
-   * @default 50
+   * The upper bound of the first back-off of a record, in milliseconds, up to `backoffCapMs`. The bound doubles with every
+   * attempt. Each back-off is a random time up to the bound (full jitter).
+   * @default 50, or `backoffCapMs` if that is less
    */
   backoffBaseMs?: number;
   /**
@@ -195,7 +195,9 @@ export function producerSettings(options: OrderedProducerOptions): ProducerSetti
     throw new InvalidArgumentError('options', unknown, `made of ${Object.keys(OPTIONS).join(', ')}`);
   }
   checkSignal(options.signal);
-  const { maxRecordBytes, maxRecordAgeMs, signal, sequentialPuts = false } = options;
+  const { maxRecordBytes, maxRecordAgeMs, signal, sequentialPuts = false, backoffCapMs = 5_000 } = options;
+  if (maxRecordBytes !== undefined) checkWhole('maxRecordBytes', maxRecordBytes, 1, MAX_RECORD_LIMIT_BYTES);
+  checkBetween('backoffCapMs', backoffCapMs, 0, LONGEST_TIMER_MS);
   const aggregation = aggregationOf(options.aggregation);
   const settings: ProducerSettings = {
     stream: streamIdentity(options),
@@ -214,21 +216,23 @@ export function producerSettings(options: OrderedProducerOptions): ProducerSetti
     maxBufferedRecords: options.maxBufferedRecords ?? 10_000,
     maxBufferedBytes: options.maxBufferedBytes ?? 64 * 1024 * 1024,
     maxAttempts: options.maxAttempts ?? 20,
-    backoffBaseMs: options.backoffBaseMs ?? 50,
-    backoffCapMs: options.backoffCapMs ?? 5_000,
+    backoffBaseMs: options.backoffBaseMs ?? Math.min(50, backoffCapMs),
+    backoffCapMs,
     signal,
     random: options.random ?? Math.random,
     clock: options.clock ?? systemClock,
   };
-  if (maxRecordBytes !== undefined) checkWhole('maxRecordBytes', maxRecordBytes, 1, MAX_RECORD_LIMIT_BYTES);
-  checkWhole('maxAggregateBytes', settings.maxAggregateBytes, 1, maxRecordBytes ?? DEFAULT_MAX_RECORD_BYTES);
+  const { maxAggregateBytes, backoffBaseMs } = settings;
+  checkWhole('maxAggregateBytes', maxAggregateBytes, 1);
+  checkAtMost({ maxAggregateBytes }, { maxRecordBytes: maxRecordBytes ?? DEFAULT_MAX_RECORD_BYTES });
   for (const field of ['maxRequestsInFlight', 'maxBufferedRecords', 'maxBufferedBytes', 'maxAttempts'] as const) {
     checkWhole(field, settings[field], 1);
   }
   checkWhole('requestTimeoutMs', settings.requestTimeoutMs, 1, LONGEST_TIMER_MS);
-  for (const field of ['backoffBaseMs', 'backoffCapMs', 'lingerMs'] as const) {
+  for (const field of ['backoffBaseMs', 'lingerMs'] as const) {
     checkBetween(field, settings[field], 0, LONGEST_TIMER_MS);
   }
+  checkAtMost({ backoffBaseMs }, { backoffCapMs });
   if (settings.hashBuckets !== undefined) checkHashBuckets('hashBuckets', settings.hashBuckets);
   if (settings.lingerMs > 0 && aggregation !== 'packed') {
     throw new InvalidArgumentError('lingerMs', settings.lingerMs, "absent without aggregation: 'packed'");
@@ -262,7 +266,7 @@ function streamIdentity({ streamName: name, streamArn: arn }: OrderedProducerOpt
 
 /** A record whose aggregate does not fill waits for `lingerMs`. It must not expire before it is sent. */
 function checkMaxAge(maxRecordAgeMs: number, lingerMs: number): void {
-  checkBetween('maxRecordAgeMs', maxRecordAgeMs, 0, LONGEST_TIMER_MS);
+  checkPositive('maxRecordAgeMs', maxRecordAgeMs, LONGEST_TIMER_MS);
   if (lingerMs > 0 && lingerMs >= maxRecordAgeMs) {
     throw new InvalidArgumentError('lingerMs', lingerMs, `less than maxRecordAgeMs, which is ${maxRecordAgeMs}`);
   }

@@ -132,8 +132,8 @@ describe("put – with aggregation: 'packed'", () => {
         'lingerMs must be less than maxRecordAgeMs, which is 50, got 50',
       ],
       [
-        { aggregation: 'packed', lingerMs: 1, maxRecordAgeMs: 0 },
-        'lingerMs must be less than maxRecordAgeMs, which is 0, got 1',
+        { aggregation: 'packed', lingerMs: 1, maxRecordAgeMs: 0.5 },
+        'lingerMs must be less than maxRecordAgeMs, which is 0.5, got 1',
       ],
       [
         { aggregation: 'packed', sequentialPuts: true },

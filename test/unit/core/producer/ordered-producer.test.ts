@@ -264,6 +264,8 @@ describe('OrderedProducer', () => {
         { maxRecordBytes: 10 * 1024 * 1024 + 1 },
         'maxRecordBytes must be a whole number from 1 to 10485760, got 10485761',
       ],
+      [{ maxRecordBytes: 1n as never }, 'maxRecordBytes must be a whole number from 1 to 10485760, got 1'],
+      [{ backoffCapMs: 1n as never }, 'backoffCapMs must be a number from 0 to 2147483647, got 1'],
       [{ maxRequestsInFlight: 0 }, 'maxRequestsInFlight must be'],
       [{ maxBufferedRecords: 1.5 }, 'maxBufferedRecords must be'],
       [{ maxBufferedBytes: Number.NaN }, 'maxBufferedBytes must be'],
@@ -272,9 +274,15 @@ describe('OrderedProducer', () => {
       [{ lingerMs: 1 }, "lingerMs must be absent without aggregation: 'packed'"],
       [{ backoffBaseMs: -1 }, 'backoffBaseMs must be'],
       [{ backoffCapMs: Number.POSITIVE_INFINITY }, 'backoffCapMs must be'],
-      [{ maxRecordAgeMs: -1 }, 'maxRecordAgeMs must be a number from 0 to 2147483647, got -1'],
-      [{ maxAggregateBytes: 1024 * 1024 + 1 }, 'maxAggregateBytes must be a whole number from 1 to 1048576'],
-      [{ maxRecordBytes: 1_000, maxAggregateBytes: 1_001 }, 'maxAggregateBytes must be a whole number from 1 to 1000'],
+      [{ maxRecordAgeMs: -1 }, 'maxRecordAgeMs must be a number above 0 and at most 2147483647, got -1'],
+      [{ maxRecordAgeMs: 0 }, 'maxRecordAgeMs must be a number above 0'],
+      [{ backoffBaseMs: 11, backoffCapMs: 10 }, 'backoffBaseMs must be at most backoffCapMs, which is 10, got 11'],
+      [{ backoffBaseMs: 5_001 }, 'backoffBaseMs must be at most backoffCapMs, which is 5000, got 5001'],
+      [{ maxAggregateBytes: 1024 * 1024 + 1 }, 'maxAggregateBytes must be at most maxRecordBytes, which is 1048576'],
+      [
+        { maxRecordBytes: 1_000, maxAggregateBytes: 1_001 },
+        'maxAggregateBytes must be at most maxRecordBytes, which is 1000',
+      ],
     ])('rejects the options %j', (options, message) => {
       expect(() => producerOnFakeStream({}, options)).toThrow(`[INVALID_ARGUMENT] ${message}`);
     });
@@ -282,7 +290,8 @@ describe('OrderedProducer', () => {
 
   test.each<Partial<OrderedProducerOptions>>([
     { backoffCapMs: 2 ** 31 - 1 },
-    { maxRecordAgeMs: 0 },
+    { backoffCapMs: 10 },
+    { maxRecordAgeMs: 0.1 },
     { maxAggregateBytes: 1024 * 1024 },
   ])('accepts the options %j', (options) => {
     expect(() => producerOnFakeStream({}, options)).not.toThrow();

@@ -89,7 +89,7 @@ function optionsOf(choice: Choice, random: () => number): Schedule['options'] {
     sequence: choice.chance(0.5),
     sequentialPuts: !isPacked && choice.chance(0.1),
     skipRejected: choice.chance(0.3),
-    maxRecordAgeMs: choice.chance(0.15) ? choice.whole(lingerMs ? lingerMs + 1 : 0, 2_000) : undefined,
+    maxRecordAgeMs: choice.chance(0.15) ? choice.whole((lingerMs ?? 0) + 1, 2_000) : undefined,
     requestTimeoutMs: choice.of(10_000, 10_000, 500, 30),
     maxRequestsInFlight: choice.whole(1, 4),
     maxBufferedRecords: choice.of(1, 3, 20, 1_000),
