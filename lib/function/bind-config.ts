@@ -2,7 +2,7 @@ import type * as lambda from 'aws-cdk-lib/aws-lambda';
 import { constructField } from '../construct/props';
 import { variableName } from '../core/contract/function-environment';
 import { InvalidArgumentError } from '../core/kernel/errors';
-import { checkEnvironmentSize, variablesOf } from './environment-size';
+import { addVariables } from './environment-variables';
 
 /** Source: the Lambda API reference, Environment: Variables. */
 const VARIABLE_NAME = /^[a-zA-Z][a-zA-Z0-9_]+$/;
@@ -34,25 +34,13 @@ export function bindConfig({ name, config, json }: Bound, user: lambda.Function,
     );
   }
   const text = JSON.stringify(config);
-  const configs = boundConfigs.get(user) ?? firstConfigsOf(user);
-  if ((configs.get(variable) ?? text) !== text) {
+  const configs = boundConfigs.get(user) ?? new Map<string, string>();
+  boundConfigs.set(user, configs);
+  const bound = configs.get(variable);
+  if (bound === text) return;
+  if (bound !== undefined) {
     throw new InvalidArgumentError(field, variable, 'a different variable for each index or table of the function');
   }
-  if (!configs.has(variable) && Object.hasOwn(variablesOf(user), variable)) {
-    throw new InvalidArgumentError(field, variable, 'a variable that the function does not already have');
-  }
+  addVariables(user, field, { [variable]: json });
   configs.set(variable, text);
-  user.addEnvironment(variable, json);
-}
-
-/** Adds a check of the size of the environment to synthesis, once for each function. */
-function firstConfigsOf(user: lambda.Function): Map<string, string> {
-  const configs = new Map<string, string>();
-  boundConfigs.set(user, configs);
-  checkEnvironmentSize(
-    user,
-    constructField(user, 'environment'),
-    'bind fewer indexes and tables to a function, count shards for fewer values, or set fewer variables',
-  );
-  return configs;
 }

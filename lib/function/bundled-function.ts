@@ -16,7 +16,7 @@ import { familyMetric, type MetricFamily } from '../construct/metric-definition'
 import { constructField, Props } from '../construct/props';
 import { FUNCTION_NAME_DIMENSION } from '../core/contract/function-metrics';
 import { EvenShardsError, InvalidArgumentError } from '../core/kernel/errors';
-import { checkEnvironmentSize } from './environment-size';
+import { checkEnvironmentSize } from './environment-variables';
 import { checkFailureDestination } from './failure-destination';
 
 /**

@@ -29,6 +29,7 @@ import { CONSUMER_NAME, PARKING_TABLE_NAME } from '../../core/contract/function-
 import { CONSUMER_METRICS, CONSUMER_NAME_DIMENSION } from '../../core/contract/function-metrics';
 import { InvalidArgumentError } from '../../core/kernel/errors';
 import { guardDeployment } from '../../deployment-check/deployment-guard';
+import { addVariables } from '../../function/environment-variables';
 import { orderedStream } from '../stream-checks';
 import { ORDERED_CONSUMER_METRICS } from './consumer-metrics';
 import { addUnboundedMapping } from './unbounded-mapping';
@@ -104,6 +105,9 @@ export interface OrderedStreamConsumerProps {
   /**
    * Your function. Its handler is the `handler` of an `OrderedConsumer` of `cdk-even-shards/consumer`. The parking
    * store of that `OrderedConsumer` is `DynamoDbParkingStore.fromEnvironment(new DynamoDB({}))`.
+   *
+   * The construct adds the environment variables that `fromEnvironment` reads. The function must not have these variables, and
+   * synthesis fails if all variables of the function need more than Lambda's 4 KB.
    */
   readonly handler: lambda.Function;
 
@@ -420,8 +424,10 @@ export class OrderedStreamConsumer extends OrderedStreamConsumerBase {
     this.parkingTableArn = this.parkingTable.tableArn;
     this.parkingTableName = this.parkingTable.tableName;
     this.encryptionKey = this.parkingTable.encryptionKey;
-    handler.addEnvironment(PARKING_TABLE_NAME, this.parkingTableName);
-    handler.addEnvironment(CONSUMER_NAME, this.consumerName);
+    addVariables(handler, constructField(this, 'handler.environment'), {
+      [PARKING_TABLE_NAME]: this.parkingTableName,
+      [CONSUMER_NAME]: this.consumerName,
+    });
     this._grantOnTable(handler, PARKING_ACTIONS);
     addUnboundedMapping(this, {
       handler,

@@ -103,6 +103,21 @@ test('the environment of the function has the name of the table and the name of 
   });
 });
 
+test('synthesis fails if the variables of the consumer do not fit into the environment of the handler', () => {
+  const { stack, construct } = consumer();
+  construct.handler.addEnvironment('OWN', 'x'.repeat(4_050));
+  expect(() => (stack.node.root as App).synth()).toThrow(
+    /Test\/Function: environment must be at most 4096 bytes of configuration/,
+  );
+});
+
+test('a handler that already has a variable of the consumer is rejected', () => {
+  const environment = { EVEN_SHARDS_CONSUMER_NAME: 'own' };
+  expect(() => consumer((stack) => ({ handler: plainFunction(stack, 'Own', { environment }) }))).toThrow(
+    'Test/Consumer: handler.environment must be a variable that the function does not already have, got "EVEN_SHARDS_CONSUMER_NAME"',
+  );
+});
+
 test('a schedule invokes the function of the consumer every minute to replay parked keys', () => {
   const { template } = consumer();
   template().hasResourceProperties('AWS::Events::Rule', {
