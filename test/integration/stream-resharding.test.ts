@@ -1,10 +1,6 @@
-import { join } from 'node:path';
-import { setTimeout } from 'node:timers/promises';
 import { localClients } from '../../bin/local/emulators/clients';
 import type { Emulator } from '../../bin/local/emulators/emulator-thread';
 import { startKinesisEmulator } from '../../bin/local/emulators/kinesis-emulator';
-import { FunctionPool } from '../../bin/local/functions/function-pool';
-import { lambdaEnvironment } from '../../bin/local/functions/lambda-environment';
 import {
   MAX_SHARDS,
   MIN_SHARDS,
@@ -21,46 +17,30 @@ import { readTags } from '../../lib/core/resharding/stream-tags';
 import { MAX_SKEW } from '../../lib/core/resharding/thresholds';
 import { formatUpdateHistory, parseUpdateHistory, UPDATE_HISTORY_TAG } from '../../lib/core/resharding/update-history';
 import { waitUntilActive } from '../support/active-stream';
+import { type Invocation, LambdaFunction } from '../support/lambda-function';
 import { type LoopbackServer, sendJson, startJsonService, startServer } from '../support/loopback-server';
-import { type CustomResourceResponse, ProviderFramework } from '../support/provider-framework';
 import { readStream } from '../support/reference-app';
+import { type CustomResourceResponse, ProviderFramework } from './provider-framework';
 
 let kinesisEmulator: Emulator;
-const pools: FunctionPool[] = [];
+const functions: LambdaFunction[] = [];
 
-/** Runs the bundle as Lambda does. `endpoint` is the endpoint of services without an emulator. */
-function startFunction(
-  bundle: string,
+/** Starts a bundle. `endpoint` is the endpoint of services without an emulator. */
+async function startFunction(
+  name: string,
   environment: Record<string, string>,
-  {
-    kinesis = kinesisEmulator.endpoint,
-    endpoint = kinesis,
-    log,
-  }: { kinesis?: string; endpoint?: string; log?: string[] } = {},
-): FunctionPool {
-  const definition = {
-    path: `Test/${bundle}`,
-    name: bundle,
-    arn: `arn:aws:lambda:us-east-1:000000000000:function:${bundle}`,
-    runtime: 'nodejs24.x',
-    handler: 'index.handler',
-    codeDirectory: join(__dirname, '..', '..', 'dist', 'lambda', bundle),
-    environment,
-    timeoutSeconds: 120,
-    memoryMb: 256,
-    unset: {},
-    layers: [],
-    missingLayers: [],
-  };
-  const endpoints = { kinesis, dynamodb: endpoint, lambda: endpoint };
-  const pool = new FunctionPool(
-    definition,
-    // The endpoint of CloudWatch.
-    { ...lambdaEnvironment(definition, endpoints), AWS_ENDPOINT_URL: endpoints.lambda },
-    { log: (_, line) => log?.push(line) },
-  );
-  pools.push(pool);
-  return pool;
+  { kinesis = kinesisEmulator.endpoint, endpoint = kinesis } = {},
+): Promise<LambdaFunction> {
+  const all = { ...environment, AWS_ENDPOINT_URL_KINESIS: kinesis };
+  const started = await LambdaFunction.start({ name, endpoint, environment: all });
+  functions.push(started);
+  return started;
+}
+
+/** The response of a function or its error, after an invocation with the timeout of the deployed function. */
+async function invoke(on: LambdaFunction, event: object = {}) {
+  const { response, error } = await on.invoke(event, 120_000);
+  return error ?? JSON.parse(response!);
 }
 
 const clients = () => localClients({ kinesis: kinesisEmulator.endpoint, dynamodb: '', lambda: '' });
@@ -101,7 +81,7 @@ beforeAll(async () => {
 });
 
 afterAll(async () => {
-  await Promise.all(pools.map((pool) => pool.stop()));
+  await Promise.all(functions.map((each) => each.stop()));
   await kinesisEmulator.stop();
 });
 
@@ -114,13 +94,13 @@ describe('the custom resource of a shard count', () => {
 
   beforeAll(async () => {
     cloudFormation = await startCloudFormation(() => stackStatus);
-    const resharder = startFunction('stream-resharder', {
+    const resharder = await startFunction('stream-resharder', {
       AWS_ENDPOINT_URL_CLOUDFORMATION: cloudFormation.endpoint,
     });
-    framework = new ProviderFramework({
-      invoke: (payload) => resharder.invoke(payload),
-      respond: async (response) => received(response),
-    });
+    framework = new ProviderFramework(
+      (payload) => resharder.invokeJson(payload, 120_000),
+      async (response) => received(response),
+    );
   });
 
   beforeEach(() => {
@@ -259,35 +239,36 @@ describe('the function of the custom resource', () => {
 
   test('fails before the timeout of CloudFormation with an error that describes its progress, and makes no further change', async () => {
     await createStream('Slow', 4);
-    const resharder = startFunction('stream-resharder', {});
-    const { payload } = await resharder.invoke(JSON.stringify(event('Slow', 16, minutesAgo(51))));
-    expect(JSON.parse(payload)).toMatchObject({
-      errorType: 'ReshardTimeOutError',
-      errorMessage: '[RESHARD_TIME_OUT] Slow has 4 of 16 shards after 51 minutes; run it again to continue',
+    const resharder = await startFunction('stream-resharder', {});
+    expect(await invoke(resharder, event('Slow', 16, minutesAgo(51)))).toMatchObject({
+      name: 'ReshardTimeOutError',
+      message: '[RESHARD_TIME_OUT] Slow has 4 of 16 shards after 51 minutes; run it again to continue',
     });
     await expectOpenShards('Slow', 4);
   });
 
   test('continues if the clock was set back after the deployment began', async () => {
     await createStream('SetBack', 4);
-    const resharder = startFunction('stream-resharder', {});
-    const request = JSON.stringify(event('SetBack', 8, minutesAgo(-30)));
-    const poll = async () => JSON.parse((await resharder.invoke(request)).payload);
-    expect(await poll()).toMatchObject({ IsComplete: false });
-    expect(await poll()).toMatchObject({ IsComplete: false });
+    const resharder = await startFunction('stream-resharder', {});
+    const request = event('SetBack', 8, minutesAgo(-30));
+    expect(await invoke(resharder, request)).toMatchObject({ IsComplete: false });
+    expect(await invoke(resharder, request)).toMatchObject({ IsComplete: false });
     await waitUntilActive(clients().kinesis, 'SetBack');
-    expect(await poll()).toMatchObject({ IsComplete: true, Data: { OpenShardCount: 8, Skew: 1 } });
+    expect(await invoke(resharder, request)).toMatchObject({ IsComplete: true, Data: { OpenShardCount: 8, Skew: 1 } });
   });
 
   test('waits two minutes for a permission that the deployment has just granted', async () => {
     const refusal = { __type: 'AccessDeniedException', message: 'not authorized' };
     const denying = await startServer((response) => sendJson(response, refusal));
     try {
-      const resharder = startFunction('stream-resharder', {}, { kinesis: denying.endpoint });
-      const early = await resharder.invoke(JSON.stringify(event('Events', 4, minutesAgo(1))));
-      expect(JSON.parse(early.payload)).toMatchObject({ PhysicalResourceId: 'Events', IsComplete: false });
-      const late = await resharder.invoke(JSON.stringify(event('Events', 4, minutesAgo(3))));
-      expect(JSON.parse(late.payload)).toMatchObject({ errorType: 'AccessDeniedException' });
+      const resharder = await startFunction('stream-resharder', {}, { kinesis: denying.endpoint });
+      expect(await invoke(resharder, event('Events', 4, minutesAgo(1)))).toMatchObject({
+        PhysicalResourceId: 'Events',
+        IsComplete: false,
+      });
+      expect(await invoke(resharder, event('Events', 4, minutesAgo(3)))).toMatchObject({
+        name: 'AccessDeniedException',
+      });
     } finally {
       denying.stop();
     }
@@ -295,9 +276,6 @@ describe('the function of the custom resource', () => {
 });
 
 describe('the function of StreamReconciliation', () => {
-  const invoke = async (pool: FunctionPool, event: object = {}) =>
-    JSON.parse((await pool.invoke(JSON.stringify(event))).payload);
-
   async function createDrifted(streamName: string): Promise<void> {
     await createStream(streamName, 4);
     const [first] = await listOpenShards(clients().kinesis, streamName);
@@ -311,7 +289,7 @@ describe('the function of StreamReconciliation', () => {
 
   test('reports drift with a repair plan, repairs the drift on request, and then reports an even stream', async () => {
     await createDrifted('Drifted');
-    const reconciler = startFunction('stream-reconciler', {
+    const reconciler = await startFunction('stream-reconciler', {
       [STREAM_NAME]: 'Drifted',
       [SHARD_COUNT]: '4',
       [REPAIR]: 'false',
@@ -331,11 +309,11 @@ describe('the function of StreamReconciliation', () => {
 
   test('reports the skew of a stream without a declared count, and rejects its repair', async () => {
     await createDrifted('Undeclared');
-    const reconciler = startFunction('stream-reconciler', { [STREAM_NAME]: 'Undeclared', [REPAIR]: 'false' });
+    const reconciler = await startFunction('stream-reconciler', { [STREAM_NAME]: 'Undeclared', [REPAIR]: 'false' });
     expect(await invoke(reconciler)).toMatchObject({ state: 'uneven', openShardCount: 5, skew: 1.25 });
-    expect(await invoke(reconciler, { repair: true })).toMatchObject({ errorType: 'InvalidEventError' });
+    expect(await invoke(reconciler, { repair: true })).toMatchObject({ name: 'InvalidEventError' });
     expect(await invoke(reconciler, { repair: 'yes' })).toMatchObject({
-      errorMessage: '[INVALID_EVENT] repair must be true or false, got "yes"',
+      message: '[INVALID_EVENT] repair must be true or false, got "yes"',
     });
   });
 });
@@ -358,12 +336,8 @@ describe('the function of StreamAutoScaling', () => {
 
   afterAll(() => alarms.stop());
 
-  function startScaler(
-    streamName: string,
-    log: string[],
-    { maxShards = '50', endpoint = alarms.endpoint } = {},
-  ): FunctionPool {
-    return startFunction(
+  const startScaler = (streamName: string, { maxShards = '50', endpoint = alarms.endpoint } = {}) =>
+    startFunction(
       'stream-scaler',
       {
         [STREAM_NAME]: streamName,
@@ -373,34 +347,32 @@ describe('the function of StreamAutoScaling', () => {
         [SCALE_OUT_ALARM]: 'more',
         [SCALE_IN_ALARM]: 'fewer',
       },
-      { endpoint, log },
+      { endpoint },
     );
-  }
 
-  const metricsIn = (log: string[]) => log.filter((line) => line.startsWith('{"_aws"')).map((line) => JSON.parse(line));
+  const metricsIn = ({ log }: Invocation) => JSON.parse(log.split('\n').find((line) => line.startsWith('{"_aws"'))!);
 
   test('doubles the shards if the alarm for twice the shards is in the state ALARM, records the update, and publishes the shard count', async () => {
     await createStream('Scaled', 4);
-    const log: string[] = [];
-    const scaler = startScaler('Scaled', log);
+    const scaler = await startScaler('Scaled');
     states = [
       { AlarmName: 'twice', StateValue: 'ALARM' },
       { AlarmName: 'more', StateValue: 'ALARM' },
       { AlarmName: 'fewer', StateValue: 'OK' },
     ];
-    expect(await scaler.invoke('{}')).toEqual({ payload: 'null' });
+    const first = await scaler.invoke({});
+    expect(first.response).toBe('null');
     await waitUntilActive(clients().kinesis, 'Scaled');
     await expectEvenShards('Scaled', 8);
     expect(await updateHistory('Scaled')).toMatchObject([{ shardCount: 8 }]);
     expect(requests).toEqual([{ AlarmNames: ['twice', 'more', 'fewer'] }]);
 
-    await scaler.invoke('{}');
+    const second = await scaler.invoke({});
     await expectOpenShards('Scaled', 8);
-    expect(metricsIn(log)).toMatchObject([
-      { StreamName: 'Scaled', OpenShards: 8, ShardCountUpdatesLeft: 9 },
-      { StreamName: 'Scaled', OpenShards: 8, ShardCountUpdatesLeft: 9 },
-    ]);
-    expect(metricsIn(log)[0]._aws.CloudWatchMetrics).toEqual([
+    for (const invocation of [first, second]) {
+      expect(metricsIn(invocation)).toMatchObject({ StreamName: 'Scaled', OpenShards: 8, ShardCountUpdatesLeft: 9 });
+    }
+    expect(metricsIn(first)._aws.CloudWatchMetrics).toEqual([
       {
         Namespace: 'EvenShards',
         Dimensions: [['StreamName']],
@@ -415,16 +387,13 @@ describe('the function of StreamAutoScaling', () => {
 
   test('publishes the shard count even if the update of the shards fails, and reports a high load at the maximum of shards', async () => {
     await createStream('Failing', 4);
-    const log: string[] = [];
-    const failing = startScaler('Failing', log, { maxShards: '4', endpoint: 'http://127.0.0.1:1' });
-    expect(JSON.parse((await failing.invoke('{}')).payload)).toMatchObject({ errorType: expect.any(String) });
+    const failing = await startScaler('Failing', { maxShards: '4', endpoint: 'http://127.0.0.1:1' });
+    const failed = await failing.invoke({});
+    expect(failed.error).toBeDefined();
+    expect(metricsIn(failed)).toMatchObject({ OpenShards: 4, ShardCountUpdatesLeft: 10, HighLoadAtMaximum: 0 });
     states = [{ AlarmName: 'more', StateValue: 'ALARM' }];
-    const laterLog: string[] = [];
-    await startScaler('Failing', laterLog, { maxShards: '4' }).invoke('{}');
-    // The log lines of a function can arrive after its response.
-    while (metricsIn(laterLog).length === 0 || metricsIn(log).length === 0) await setTimeout(10);
-    expect(metricsIn(laterLog)).toMatchObject([{ OpenShards: 4, HighLoadAtMaximum: 1 }]);
-    expect(metricsIn(log)).toMatchObject([{ OpenShards: 4, ShardCountUpdatesLeft: 10, HighLoadAtMaximum: 0 }]);
+    const later = await startScaler('Failing', { maxShards: '4' });
+    expect(metricsIn(await later.invoke({}))).toMatchObject({ OpenShards: 4, HighLoadAtMaximum: 1 });
   });
 });
 
@@ -432,15 +401,14 @@ const KEYS = Array.from({ length: 12 }, (_, index) => `account-${index}`);
 
 /** Invokes the producer function repeatedly. Each invocation puts the next three records of every key. */
 function keepProducing(streamName: string) {
-  const producer = startFunction('producer', { [STREAM_NAME]: streamName });
   let stopping = false;
   let next = 0;
   const produced = (async () => {
+    const producer = await startFunction('producer', { [STREAM_NAME]: streamName });
     while (!stopping) {
       const numbers = [next++, next++, next++];
       const records = numbers.flatMap((number) => KEYS.map((partitionKey) => ({ partitionKey, data: String(number) })));
-      const { payload } = await producer.invoke(JSON.stringify({ records }));
-      expect(JSON.parse(payload)).toMatchObject({ failedRecordCount: 0 });
+      expect(await invoke(producer, { records })).toMatchObject({ failedRecordCount: 0 });
     }
   })();
   return {

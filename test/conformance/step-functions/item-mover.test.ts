@@ -1,8 +1,4 @@
-import { once } from 'node:events';
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { text } from 'node:stream/consumers';
 import { DynamoDB } from '@aws-sdk/client-dynamodb';
 import { DynamoDBDocument } from '@aws-sdk/lib-dynamodb';
 import { App } from 'aws-cdk-lib';
@@ -22,6 +18,7 @@ import {
 import { describeWhere } from '../../support/describe-where';
 import { PYTHON_NEEDED } from '../../support/fetched';
 import { indexConfig } from '../../support/index-config';
+import { type LoopbackServer, startServer } from '../../support/loopback-server';
 import { createTable } from '../../support/sharded-tables';
 import { BUCKET_NAME, definitionOf, reshardingStack } from '../../support/stacks/resharding-stack';
 import { fetchInterpreter, interpret } from './interpreter';
@@ -75,8 +72,7 @@ const describeIf = describeWhere(fetchInterpreter(), PYTHON_NEEDED);
 describeIf('an execution of IndexItemMover', () => {
   let emulator: Emulator;
   let dynamoDb: DynamoDB;
-  let functions: Server;
-  let url: string;
+  let functions: LoopbackServer;
   let invocations: number;
   /** The bundled function with a short timeout. */
   let mover: FunctionPool;
@@ -93,20 +89,18 @@ describeIf('an execution of IndexItemMover', () => {
       await documents.put({ TableName: 'Orders', Item: { orderId: `o-${number}`, status: 'sent' } });
     }
     mover = startMover(emulator.endpoint);
-    functions = createServer(async (request, response) => {
-      const { payload } = JSON.parse(await text(request)) as { payload: object };
+    functions = await startServer(async (response, body) => {
+      const { payload } = JSON.parse(body) as { payload: object };
       invocations += 1;
       const failed = failures-- > 0;
       const result = failed ? undefined : await mover.invoke(JSON.stringify(payload));
       response.writeHead(result === undefined || result.functionError ? 500 : 200);
       response.end(result?.payload ?? '{"errorType":"Runtime.ExitError","errorMessage":"out of memory"}');
-    }).listen(0, '127.0.0.1');
-    await once(functions, 'listening');
-    url = `http://127.0.0.1:${(functions.address() as AddressInfo).port}/`;
+    });
   }, 120_000);
 
   afterAll(async () => {
-    functions?.close();
+    functions?.stop();
     await mover?.stop();
     dynamoDb?.destroy();
     await emulator?.stop();
@@ -125,7 +119,11 @@ describeIf('an execution of IndexItemMover', () => {
     const writer = definition.States.Segments?.ResultWriter as { Parameters: Record<string, unknown> } | undefined;
     if (writer !== undefined) writer.Parameters.Prefix = 'strays/of-the-day';
     const impatient = JSON.stringify(definition).replace('"IntervalSeconds":5', '"IntervalSeconds":1');
-    return interpret(JSON.parse(impatient.replace('"MaxAttempts":5', '"MaxAttempts":2')), input, url);
+    return interpret(
+      JSON.parse(impatient.replace('"MaxAttempts":5', '"MaxAttempts":2')),
+      input,
+      `${functions.endpoint}/`,
+    );
   };
 
   test('an audit counts strays and moves no item', async () => {

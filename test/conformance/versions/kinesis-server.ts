@@ -1,10 +1,7 @@
-import { once } from 'node:events';
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { json } from 'node:stream/consumers';
 import { systemClock } from '../../../lib/core/kernel/clock';
 import { FakeKinesis } from '../../../lib/testing/fake-kinesis';
 import type { VirtualClock } from '../../../lib/testing/virtual-clock';
+import { type LoopbackServer, sendJson, startServer } from '../../support/loopback-server';
 
 interface PutRecords {
   StreamName: string;
@@ -19,22 +16,19 @@ export class KinesisServer {
 
   /** @param secret the login that Secrets Manager returns */
   static async start(secret: { username: string; password: string }): Promise<KinesisServer> {
-    const http = createServer(async (request, response) => {
-      const input = (await json(request)) as Partial<PutRecords>;
-      response.setHeader('content-type', 'application/x-amz-json-1.1');
-      const output =
-        input.Records === undefined ? { SecretString: JSON.stringify(secret) } : await server.put(input as PutRecords);
-      response.end(JSON.stringify(output));
-    }).listen(0, '127.0.0.1');
-    const server = new KinesisServer(http);
-    await once(http, 'listening');
+    const server = new KinesisServer();
+    server.http = await startServer(async (response, body) => {
+      const input: Partial<PutRecords> = JSON.parse(body);
+      const isPut = input.Records !== undefined;
+      sendJson(response, isPut ? await server.put(input as PutRecords) : { SecretString: JSON.stringify(secret) });
+    });
     return server;
   }
 
-  private constructor(private readonly http: Server) {}
+  private http!: LoopbackServer;
 
   get endpoint(): string {
-    return `http://127.0.0.1:${(this.http.address() as AddressInfo).port}`;
+    return this.http.endpoint;
   }
 
   /** A stream with one shard. */
@@ -56,7 +50,6 @@ export class KinesisServer {
   }
 
   stop(): void {
-    this.http.close();
-    this.http.closeAllConnections();
+    this.http.stop();
   }
 }

