@@ -275,6 +275,40 @@ test('the mark of a part of the keys is removed six hours after the process that
   }
 });
 
+test('find – a process parks two keys, and another process reads all keys before the first key is written – finds both keys', async () => {
+  const table = new ParkingTable();
+  let resume = (): void => {};
+  const slow = storeOn(table, {
+    transactWriteItems: async (input) => {
+      if (input.TransactItems[0]!.Put!.Item.partitionKey!.S === 'a') {
+        await new Promise<void>((resolve) => {
+          resume = resolve;
+        });
+      }
+      return table.transactWriteItems(input);
+    },
+  });
+  const saved = slow.save(parkedKey('a', 1), [record('a', '1')]);
+  await slow.save(parkedKey('b', 1), [record('b', '1')]);
+  for await (const _ of storeOn(table).keys());
+  resume();
+  await saved;
+  expect([...(await storeOn(table).find(['a', 'b'])).keys()]).toEqual(['a', 'b']);
+});
+
+test('remove – another process removes the mark of the same part of the keys first – succeeds', async () => {
+  const table = new ParkingTable();
+  const store = storeOn(table, {
+    query: async (input) => {
+      const page = table.query(input);
+      for await (const _ of storeOn(table).keys());
+      return page;
+    },
+  });
+  const key = (await store.save(parkedKey('a', 1), [record('a', '1')]))!;
+  expect(await store.remove({ ...key, first: 1 })).toBe(true);
+});
+
 test('remove – a save of several transactions was interrupted – deletes the items of the save, and its later transactions have no effect', async () => {
   const table = new ParkingTable();
   const key = (await storeOn(table).save(parkedKey('a', 1), [record('a', '1')]))!;
