@@ -1,5 +1,6 @@
 import { plan } from '../../bin/plan';
 import { writeGuideBlock } from '../support/guide-table';
+import { commitArguments, fenced } from '../support/tables/commit-commands';
 
 /**
  * Plans the commits of 43 repositories, and writes the plan into the guide.
@@ -13,14 +14,11 @@ async function main(): Promise<void> {
   const { log } = console;
   console.log = (text: string) => void lines.push(text);
   try {
-    await plan(['--input', file, '--key', 'repository']);
+    await plan(commitArguments(file));
   } finally {
     console.log = log;
   }
-  // The output of the command also has the plan of an index, which the guide leaves out.
-  const [stream] = lines.join('\n').split('\n\n\nthe formula of AWS');
-  const command = '$ npx even-shards plan --input commits.ndjson.gz --key repository';
-  writeGuideBlock('docs/guides/planning.md', 'npm run bench commits FILE', `\`\`\`\n${command}\n\n${stream}\n\`\`\``);
+  writeGuideBlock('docs/guides/planning.md', 'npm run bench commits FILE', fenced(lines.join('\n')));
 }
 
 void main();

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { UsageError } from '../../../../bin/flags';
 import { InvalidInputError } from '../../../../bin/invalid-input-error';
@@ -186,6 +186,21 @@ describe('even-shards simulate', () => {
     const guide = join(__dirname, '../../../../docs/guides/simulation.svg');
     expect(readFileSync(guide, 'utf8') === readFileSync(file, 'utf8')).toBe(true);
   });
+
+  const commits = join(__dirname, '../../../../../shared/data/commits.ndjson.gz');
+  (existsSync(commits) ? test : test.skip)(
+    'reports the one of 43 repositories whose commits are too many for a shard',
+    async () => {
+      const args = ['--input', commits, '--key', 'repository', '--id', 'commit'];
+      const { keys, of } = await simulated(...args);
+      expect(keys).toBe(43);
+      expect(of('allocator-by-weight').hottest[0]).toBeLessThan(of('partition-key').hottest[0]! - 0.4);
+      expect(await printed(simulate, ...args)).toContain(
+        'that is getmoto/moto alone, which only splitting the key fixes',
+      );
+    },
+    60_000,
+  );
 
   test.each([
     [['--input', 'a'], '--input needs --key'],
