@@ -1,5 +1,6 @@
 import { parked } from '../../bin/parked';
 import { DynamoDbParkingStore, OrderedConsumer } from '../../lib/core/consumer';
+import { printed } from '../support/command';
 import { dynaliteForTests } from '../support/dynalite';
 import { SOURCE, shardOf, textOf } from '../support/fakes/stream-events';
 import { createParkingTable, PARKING_TABLE } from '../support/plays/parking-stores';
@@ -30,15 +31,8 @@ describe('even-shards parked', () => {
     );
   }
 
-  async function lines(...args: string[]): Promise<string> {
-    const log = jest.spyOn(console, 'log').mockImplementation(() => {});
-    try {
-      await parked(['--table', PARKING_TABLE, '--consumer', name, ...args], () => dynamodb);
-      return log.mock.calls.map(([line]) => line).join('\n');
-    } finally {
-      log.mockRestore();
-    }
-  }
+  const lines = (...args: string[]) =>
+    printed((all) => parked(all, () => dynamodb), '--table', PARKING_TABLE, '--consumer', name, ...args);
 
   test('prints that no key is parked', async () => {
     expect(await lines()).toBe('no key is parked');

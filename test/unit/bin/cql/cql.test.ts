@@ -4,16 +4,9 @@ import { CfnKeyspace } from 'aws-cdk-lib/aws-cassandra';
 import { cql } from '../../../../bin/cql';
 import { BlogsStack } from '../../../../examples/keyspaces-blogs/blogs-stack';
 import { CqlType, ShardCounts, ShardedKeyspacesTable } from '../../../../lib';
+import { printed as printedBy } from '../../../support/command';
 
-async function printed(app: App): Promise<string> {
-  const log = jest.spyOn(console, 'log').mockImplementation(() => {});
-  try {
-    await cql(['--app', app.synth().directory]);
-    return log.mock.calls.flat().join('\n');
-  } finally {
-    log.mockRestore();
-  }
-}
+const printed = (app: App) => printedBy(cql, '--app', app.synth().directory);
 
 test('even-shards cql prints the table of the guide: the rows of a day are spread over shards, and ordered by title', async () => {
   const app = new App();

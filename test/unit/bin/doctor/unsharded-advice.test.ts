@@ -5,7 +5,6 @@ import type { Traffic, UnshardedKey } from '../../../../bin/doctor/observations'
 import type { AdviceOptions } from '../../../../bin/doctor/shown-keys';
 import type { TableSample } from '../../../../bin/doctor/table-sample';
 import { ofUnshardedKey } from '../../../../bin/doctor/unsharded-advice';
-import { recordedRun } from '../../../support/hot-table-run';
 
 const HIDDEN: AdviceOptions = { showKeys: false, language: 'typescript' };
 const SHOWN: AdviceOptions = { showKeys: true, language: 'typescript' };
@@ -153,45 +152,5 @@ test.each(['provisioned', 'onDemandMaximum', 'accountLimit'] as const)(
     expect(advice!.change).toContain('More shards do not help');
     expect(advice!.change).not.toMatch(/addShardedIndex|Shard[A-Z]/);
     expect(advice!.code).toBeUndefined();
-  },
-);
-
-test.each(['', 'a', 'b', 'c', 'd'])(
-  'an index with the shards that doctor advises no longer throttles, wherever its keys are placed (%p)',
-  (salt) => {
-    const shares = { 'secret-0': 0.7, 'secret-1': 0.2, 'secret-2': 0.1 };
-    const statusOf = (random: number) => (random < 0.7 ? 'secret-0' : random < 0.9 ? 'secret-1' : 'secret-2');
-    const run = { writesPerSecond: 2_500, seconds: 8, tablePartitions: 100, salt };
-    const tableKeyOf = (random: () => number) => `item-${random()}`;
-    const before = recordedRun({
-      ...{ ...run, indexPartitions: 8 },
-      write: (random) => ({ tableKey: tableKeyOf(random), indexKey: statusOf(random()) }),
-    });
-    const { consumed, throttledByIndex } = before.minutes[0]!;
-    expect(throttledByIndex).toBeGreaterThan(1_000);
-    const insights: KeyReport = {
-      ...{ counted: 'accesses', items: [] },
-      partitionKeys: Object.keys(shares).map((key) => ({
-        key: [key],
-        share: (before.accessed.get(key) ?? 0) / consumed,
-      })),
-    };
-    const writes = hotWrites(consumed / run.seconds, throttledByIndex / run.seconds);
-    const [advice] = ofUnshardedKey(unsharded({ ...ofIndex, report: insights }, writes), SHOWN);
-    const counts = new Map(
-      [...advice!.code!.join('\n').matchAll(/'(secret-\d)': (\d+),/g)].map(([, value, n]) => [value!, Number(n)]),
-    );
-    const [, partitions] = /one of (\d+) partitions/.exec(advice!.measured!.join('\n'))!;
-    const after = recordedRun({
-      ...{ ...run, indexPartitions: Number(partitions) },
-      write: (random) => {
-        const value = statusOf(random());
-        return {
-          tableKey: tableKeyOf(random),
-          indexKey: `${value}#${Math.floor(random() * (counts.get(value) ?? 1))}`,
-        };
-      },
-    });
-    expect(after.minutes[0]!.throttledByIndex).toBe(0);
   },
 );

@@ -1,16 +1,9 @@
 import { UsageError } from '../../../../bin/flags';
 import { plan } from '../../../../bin/plan';
 import { planHotItem } from '../../../../lib/core';
+import { printed as printedBy } from '../../../support/command';
 
-async function printed(...args: string[]): Promise<string> {
-  const log = jest.spyOn(console, 'log').mockImplementation(() => {});
-  try {
-    await plan(['item', ...args]);
-    return log.mock.calls.map(([line]) => line).join('\n');
-  } finally {
-    log.mockRestore();
-  }
-}
+const printed = (...args: string[]) => printedBy(plan, 'item', ...args);
 
 describe('even-shards plan item', () => {
   test('prints how far caches of one second reduce the reads of an item above 3,000 read units', async () => {

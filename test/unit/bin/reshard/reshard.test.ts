@@ -4,15 +4,10 @@ import { reshard } from '../../../../bin/reshard';
 import { shardCountsCode } from '../../../../bin/reshard/reshard-report';
 import { ShardCounts } from '../../../../lib';
 import { planIndexReshard, planTableReshard } from '../../../../lib/core';
+import { printed as printedBy } from '../../../support/command';
 import { randomRuns } from '../../../support/random-runs';
 
-async function printed(...args: string[]): Promise<string> {
-  const log = jest.spyOn(console, 'log').mockImplementation(() => {});
-  await reshard(args);
-  const lines = log.mock.calls.map(([line]) => line);
-  log.mockRestore();
-  return lines.join('\n');
-}
+const printed = (...args: string[]) => printedBy(reshard, ...args);
 
 describe('even-shards reshard', () => {
   test('prints the deployments that increase the shards of an index', async () => {

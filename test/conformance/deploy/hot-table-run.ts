@@ -1,5 +1,5 @@
-import { HotPartitionTable } from '../../lib/testing';
-import { seededRandom } from '../../lib/testing/seeded-random';
+import { HotPartitionTable } from '../../../lib/testing';
+import { seededRandom } from '../../../lib/testing/seeded-random';
 
 /** A write of the run: the partition key of the table, and that of the index. */
 export interface HotWrite {
@@ -7,16 +7,11 @@ export interface HotWrite {
   readonly indexKey: string;
 }
 
-/** The counts of a minute, as CloudWatch has them. */
-interface RecordedMinute {
+/** The counts of the minute, as CloudWatch has them, and the busiest keys. */
+export interface RecordedRun {
   readonly consumed: number;
   readonly throttledByTable: number;
   readonly throttledByIndex: number;
-}
-
-/** The metrics and the busiest keys of a run. */
-export interface RecordedRun {
-  readonly minutes: readonly RecordedMinute[];
   /** The accepted writes of each key of the index. */
   readonly accessed: ReadonlyMap<string, number>;
   /** The writes that the table throttled, by the key of the table. */
@@ -28,38 +23,31 @@ export interface HotTableRun {
   readonly writesPerSecond: number;
   readonly tablePartitions: number;
   readonly indexPartitions: number;
-  /** @default 180 */
-  readonly seconds?: number;
-  /** Changes the partitions of the keys. */
-  readonly salt?: string;
   /** Called for each write, with a random number from 0 to 1. */
   write(random: () => number): HotWrite;
 }
 
-/** Writes evenly to a table that throttles by partition, and records its metrics by minute. No write is repeated. */
-export function recordedRun({ writesPerSecond, seconds = 180, write, ...partitions }: HotTableRun): RecordedRun {
+/** Writes evenly for a minute to a table that throttles by partition, and counts the writes. No write is repeated. */
+export function recordedRun({ writesPerSecond, write, ...partitions }: HotTableRun): RecordedRun {
   let nowMs = 0;
   const random = seededRandom(1);
   const table = new HotPartitionTable({ now: () => nowMs, ...partitions });
   const [accessed, throttled] = [new Map<string, number>(), new Map<string, number>()];
   const count = (map: Map<string, number>, key: string) => map.set(key, (map.get(key) ?? 0) + 1);
-  const minutes = Array.from({ length: Math.ceil(seconds / 60) }, () => ({
-    ...{ consumed: 0, throttledByTable: 0, throttledByIndex: 0 },
-  }));
-  for (let n = 0; n < writesPerSecond * seconds; n++) {
+  const counts = { consumed: 0, throttledByTable: 0, throttledByIndex: 0 };
+  for (let n = 0; n < writesPerSecond * 60; n++) {
     nowMs = (n * 1_000) / writesPerSecond;
-    const minute = minutes[Math.floor(nowMs / 60_000)]!;
     const { tableKey, indexKey } = write(random);
     try {
       table.putItem(tableKey, indexKey);
-      minute.consumed += 1;
+      counts.consumed += 1;
       count(accessed, indexKey);
     } catch (error) {
       const { ThrottlingReasons } = error as { ThrottlingReasons: { reason: string }[] };
       const isOfIndex = ThrottlingReasons[0]!.reason.startsWith('Index');
-      minute[isOfIndex ? 'throttledByIndex' : 'throttledByTable'] += 1;
+      counts[isOfIndex ? 'throttledByIndex' : 'throttledByTable'] += 1;
       if (!isOfIndex) count(throttled, tableKey);
     }
   }
-  return { minutes, accessed, throttled };
+  return { ...counts, accessed, throttled };
 }
