@@ -5,9 +5,18 @@ import { FakeIndex } from '../../../../support/fakes/fake-index';
 import { randomRuns } from '../../../../support/random-runs';
 import { timeIndex } from '../../../../support/tables/fan-out/time-index';
 
-/** An index by time. `shardOf` returns the shard of item number n. */
-function filled(shards: number, count: number, bytes: number, shardOf: (number: number) => number): FakeIndex {
-  const index = new FakeIndex(timeIndex(shards));
+/** The approximate size of the attributes of an item without `pad`. */
+const ATTRIBUTES_BYTES = 34;
+
+/** An index by time, or with another sort key. `shardOf` returns the shard of item number n. */
+function filled(
+  shards: number,
+  count: number,
+  bytes: number,
+  shardOf: (number: number) => number,
+  sortKeyAttributes = ['at'],
+): FakeIndex {
+  const index = new FakeIndex({ ...timeIndex(shards), sortKeyAttributes });
   for (let number = 0; number < count; number++) {
     const id = `item-${String(number).padStart(8, '0')}`;
     index.put({
@@ -15,6 +24,7 @@ function filled(shards: number, count: number, bytes: number, shardOf: (number: 
       at: { N: String(number + 10_000_000) },
       shard: { N: String(shardOf(number)) },
       pad: { S: 'x'.repeat(bytes) },
+      ...(sortKeyAttributes.includes('day') && { day: { N: String(Math.floor(number / 4)) } }),
     });
   }
   return index;
@@ -45,6 +55,27 @@ test('fanOutQuery – a page without a history – uses the item sizes from its 
   };
   expect(await secondOf()).toEqual(await secondOf(new FanOutHistory()));
 });
+
+test.each<[string, string[], number, number, (number: number, random: () => number) => number]>([
+  ['the items are in random shards', ['at'], 50, 4_000, (_, random) => Math.floor(random() * 50)],
+  ['one shard has most items', ['at'], 100, 4_000, (number) => (number < 5 || number > 99 ? 0 : number - 4)],
+  ['four items have the same day', ['day', 'at'], 20, 40_000, (_, random) => Math.floor(random() * 20)],
+])(
+  'fanOutQuery – %s – each page costs at most 2.5 times its floor if item sizes are known',
+  async (_, sortKeyAttributes, shards, bytes, shardOf) => {
+    const random = seededRandom(1);
+    const config = { ...timeIndex(shards), sortKeyAttributes };
+    const index = filled(shards, 4 * shards, bytes, (number) => shardOf(number, random), sortKeyAttributes);
+    const history = new FanOutHistory();
+    await fanOutQuery(index, config, { limit: 1 }, { history });
+    const floor = Math.max(shards / 2, (shards * (bytes + ATTRIBUTES_BYTES)) / 8_192);
+    for (let cursor: string | undefined, page = 0; page < 3; page++) {
+      const { stats, ...rest } = await fanOutQuery(index, config, { limit: shards, cursor }, { history });
+      expect(stats.consumedReadUnits).toBeLessThanOrEqual(2.5 * floor);
+      cursor = rest.cursor;
+    }
+  },
+);
 
 /** A client that responds to all requests of a wave together, and records the cost of each wave. */
 class WaveByWave implements QueryClient {
@@ -87,7 +118,7 @@ test(`fanOutQuery – the query has read as many items as the page holds – eac
       left -= 1;
       return shard;
     });
-    const floor = Math.max(shards / 2, (limit * (bytes + 34)) / 8_192);
+    const floor = Math.max(shards / 2, (limit * (bytes + ATTRIBUTES_BYTES)) / 8_192);
     const history = random() < 0.5 ? new FanOutHistory() : undefined;
     for (let cursor: string | undefined, page = 0; page < 5; page++) {
       const client = new WaveByWave(index);
