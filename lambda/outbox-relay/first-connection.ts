@@ -30,12 +30,10 @@ export async function firstConnection(
     try {
       const ms = Math.max(1, endMs - clock.now());
       return await callWithin({ ms, clock }, async () => (await pool.connect()).release());
-    } catch (error) {
-      if (isPermanent(error)) throw error;
-      if (clock.now() + PAUSE_MS >= endMs) {
-        throw (error as { code?: string }).code === undefined ? new OutboxConnectionError({ cause: error }) : error;
-      }
-      console.warn({ message: 'no connection yet', cause: loggableMessage(error as Error) });
+    } catch (cause) {
+      const error = (cause as { code?: string }).code === undefined ? new OutboxConnectionError({ cause }) : cause;
+      if (isPermanent(error) || clock.now() + PAUSE_MS >= endMs) throw error;
+      console.warn({ message: 'no connection yet', cause: loggableMessage(cause as Error) });
     }
     await clock.sleep(PAUSE_MS);
   }

@@ -59,23 +59,42 @@ const TRANSIENT_CODES = new Set([
 /** Classes of transient errors: connection, transaction rollback, resources, operator intervention, system. */
 const TRANSIENT_CLASSES = new Set(['08', '40', '53', '57', '58']);
 
-/** PgBouncer uses this code for all of its own errors. */
+/**
+ * PgBouncer uses this code for all of its own errors: for a parameter that it does not support, and also for a database server
+ * that is down.
+ */
 const PROTOCOL_VIOLATION = '08P01';
+
+/** The messages of PgBouncer for connections that it always rejects. Source: `disconnect_client` in pgbouncer/src. */
+const PERMANENT_POOLER_ERROR =
+  /^(unsupported|no such|database ".*" is disabled|SSL required|PQexec disallowed|.*login rejected$|.*authentication failed$)/;
+
+/** The messages of `pg` for a pool that is closed, or that cannot log in to the server. These errors have no code. */
+const PERMANENT_DRIVER_ERROR =
+  /^(Cannot use a pool after calling end|The server does not support SSL|Password must be|SASL: .* password must be)/;
+
+/** The codes of Node.js for a connection that it rejects: a certificate is not trusted, or an option is wrong. */
+const PERMANENT_SYSTEM_ERROR =
+  /CERT|^(UNABLE_TO_(GET|VERIFY)|INVALID_CA|INVALID_PURPOSE|HOSTNAME_MISMATCH|ERR_INVALID_ARG|ERR_SOCKET_BAD_PORT)/;
 
 const CODE = /^[0-9A-Z]{5}$/;
 
 /**
- * Whether an error of Postgres is permanent: another connection would get the same error for the same statement. The error of a
- * read-only server is not permanent.
+ * Whether an error is permanent: another connection would get the same error for the same statement. The error of a read-only
+ * server is not permanent. An unknown error is not permanent.
  */
 export function isPermanent(error: unknown): boolean {
-  const code = codeOf(error);
-  if (!CODE.test(code) || TRANSIENT_CODES.has(code)) return false;
+  if (error instanceof OutboxConnectionError) return isPermanent(error.cause);
+  const { code, message = '' } = partsOf(error);
+  if (code === undefined) return PERMANENT_DRIVER_ERROR.test(message);
+  if (!CODE.test(code)) return PERMANENT_SYSTEM_ERROR.test(code);
+  if (TRANSIENT_CODES.has(code)) return false;
+  if (code === PROTOCOL_VIOLATION) return PERMANENT_POOLER_ERROR.test(message);
   return PERMANENT_CODES.has(code) || PERMANENT_CLASSES.has(code.slice(0, 2));
 }
 
 export function isReadOnly(error: unknown): boolean {
-  return codeOf(error) === READ_ONLY_TRANSACTION;
+  return partsOf(error).code === READ_ONLY_TRANSACTION;
 }
 
 /** Whether the next run would end with the same error: a permanent error of Postgres, or an error of this library. */
@@ -89,11 +108,14 @@ export function failsEveryRun(error: unknown): boolean {
 
 /** Whether an error rejects the statement itself. Use it for statements that Postgres accepts from every role. */
 export function isRejection(error: unknown): boolean {
-  const code = codeOf(error);
-  if (!CODE.test(code) || TRANSIENT_CODES.has(code)) return false;
-  return code === PROTOCOL_VIOLATION || !(TRANSIENT_CLASSES.has(code.slice(0, 2)) || PERMANENT_CODES.has(code));
+  const { code = '', severity } = partsOf(error);
+  if (!CODE.test(code) || TRANSIENT_CODES.has(code) || PERMANENT_CODES.has(code)) return false;
+  if (isPermanent(error)) return true;
+  // A fatal error ends the session. For example, PgBouncer has lost its own connection to the server.
+  return severity !== 'FATAL' && (code === PROTOCOL_VIOLATION || !TRANSIENT_CLASSES.has(code.slice(0, 2)));
 }
 
-function codeOf(error: unknown): string {
-  return String(Object(error).code);
+/** The parts of an error of Postgres, of the driver or of the system. Of another error, the parts can be absent. */
+function partsOf(error: unknown): { code?: string; message?: string; severity?: string } {
+  return Object(error);
 }

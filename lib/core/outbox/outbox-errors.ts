@@ -179,7 +179,9 @@ export class OutboxLeaseError extends EvenShardsError {
 /** The connection to Postgres was lost, or Postgres did not respond in time. */
 export class OutboxConnectionError extends EvenShardsError {
   constructor(options?: ErrorOptions) {
-    super('OUTBOX_CONNECTION', 'the connection to Postgres was lost', options);
+    const problem = 'the connection to Postgres was lost';
+    const reason = options?.cause instanceof Error ? `: ${options.cause.message}` : '';
+    super('OUTBOX_CONNECTION', `${problem}${reason}`, { ...options, summary: problem });
   }
 }
 

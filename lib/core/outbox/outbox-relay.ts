@@ -104,8 +104,9 @@ export class OutboxRelay {
    * @throws InvalidArgumentError for a pool of one connection, and for a connection in a transaction
    * @throws OutboxReadOnlyError if the server has been read-only for a minute
    * @throws the error of the producer if the producer accepts no more records
-   * @throws permanent errors of Postgres, such as a missing table or permission
-   * @throws other errors of Postgres and OutboxConnectionError, if `postgres` is a client. With a pool, the relay connects again
+   * @throws permanent errors of Postgres, such as a missing table or a rejected login, and of the driver, such as a closed pool
+   * @throws other errors of Postgres and OutboxConnectionError, if `postgres` is a client. With a pool, the relay connects again,
+   *   also while it starts
    */
   async run({ signal, standsBy = true }: RelayRunOptions = {}): Promise<RelaySummary> {
     checkSignal(signal);
@@ -114,16 +115,14 @@ export class OutboxRelay {
     const limit = { ...this.limit, shortened: signal && { signal, ms: LAST_STATEMENT_MS } };
     const onAbort = (): void => this.wakeSignal.notify();
     signal?.addEventListener('abort', onAbort);
-    let wasConnected = false;
+    this.readOnlySinceMs = undefined;
     try {
       while (!signal?.aborted) {
         try {
-          await this.relayOverOneConnection(limit, { signal, standsBy }, () => {
-            wasConnected = true;
-          });
+          await this.relayOverOneConnection(limit, { signal, standsBy });
           break;
         } catch (error) {
-          if (!wasConnected || !this.mayConnectAgain(error)) throw error;
+          if (!this.mayConnectAgain(error)) throw error;
           this.totals.reconnects += 1;
           this.settings.onReconnect(error as Error);
           // `wakeSignal.sleep` would return immediately, because each range notified `wakeSignal` when the range ended.
@@ -182,7 +181,6 @@ export class OutboxRelay {
     work: (statements: Statements) => Promise<T>,
   ): Promise<T> {
     const client = await connect(pool, limit);
-    client.on('error', ignore);
     let isBroken = true;
     try {
       const result = await work(this.statementsOn(client, limit));
@@ -211,11 +209,7 @@ export class OutboxRelay {
     return now - this.readOnlySinceMs >= LONGEST_READ_ONLY_MS;
   }
 
-  private async relayOverOneConnection(
-    limit: CallLimit,
-    options: RelayRunOptions,
-    onConnected: () => void,
-  ): Promise<void> {
+  private async relayOverOneConnection(limit: CallLimit, options: RelayRunOptions): Promise<void> {
     const pooled = isPool(this.postgres) ? await connect(this.postgres, limit) : undefined;
     const client = pooled ?? (this.postgres as PostgresClient);
     const onLost = (error?: Error): void => {
@@ -239,7 +233,6 @@ export class OutboxRelay {
       await session.begin();
       await checkOutbox(statements);
       await session.join();
-      onConnected();
       await this.holdRanges(statements, session, options);
       await session.end();
       isBroken = false;
@@ -250,8 +243,11 @@ export class OutboxRelay {
     } finally {
       client.removeListener('notification', onNotification);
       client.removeListener('end', onLost);
-      // A broken connection keeps the listener, because an error must not end the process while the pool closes the connection.
-      if (!isBroken) client.removeListener('error', onLost);
+      // An error must not end the process while the pool closes a broken connection. `onLost` would report this error as the loss
+      // of the next connection.
+      if (isBroken) ignoreErrors(client);
+      else client.removeListener('error', ignore);
+      client.removeListener('error', onLost);
       pooled?.release(isBroken);
     }
   }
@@ -272,9 +268,10 @@ export class OutboxRelay {
       });
     } catch (error) {
       if (isCompared) throw error;
-      // The pool does not report its maximum, but has only one connection.
-      if (pool.totalCount === 1 && error instanceof OutboxConnectionError) throw needsTwoConnections();
+      // If the connection of the relay is lost, too, this check fails with the error of that connection.
       await session.check();
+      // The pool does not report its maximum, but has only one connection.
+      if (pool.options?.max === undefined && pool.totalCount === 1 && isTimeout(error)) throw needsTwoConnections();
     }
   }
 
@@ -365,26 +362,40 @@ function needsTwoConnections(): InvalidArgumentError {
   );
 }
 
-/** Takes a connection of a pool. If the pool returns the connection after the timeout, the connection is closed. */
+/**
+ * Takes a connection of a pool, and ignores its error events until the caller removes the listener. If the pool returns the
+ * connection after the timeout, the connection is closed.
+ */
 async function connect(pool: PostgresPool, limit: CallLimit): ReturnType<PostgresPool['connect']> {
-  const listen = (client: PostgresClient): unknown => client.on('error', ignore);
-  pool.on?.('connect', listen);
-  const connecting = pool.connect();
+  pool.on?.('connect', ignoreErrors);
+  let connecting: ReturnType<PostgresPool['connect']> | undefined;
   try {
-    return await callWithin(limit, () => connecting);
+    connecting = pool.connect();
+    const client = await callWithin(limit, () => connecting!);
+    ignoreErrors(client);
+    return client;
   } catch (error) {
-    connecting.then(
+    connecting?.then(
       (late) => late.release(true),
       () => {},
     );
     // Errors of Postgres and of the system have a code.
     throw (error as { code?: string }).code === undefined ? new OutboxConnectionError({ cause: error }) : error;
   } finally {
-    pool.removeListener?.('connect', listen);
+    pool.removeListener?.('connect', ignoreErrors);
   }
 }
 
+function isTimeout(error: unknown): boolean {
+  return error instanceof OutboxConnectionError && Object(error.cause).name === 'TimeoutError';
+}
+
 /** Errors of a connection can be ignored, because the statement in flight fails, too. */
+function ignoreErrors(client: PostgresClient): void {
+  client.removeListener('error', ignore);
+  client.on('error', ignore);
+}
+
 function ignore(): void {}
 
 function isPool(postgres: PostgresPool | PostgresClient): postgres is PostgresPool {

@@ -1,6 +1,6 @@
 import { type Client, Pool } from 'pg';
 import { systemClock } from '../../../lib/core/kernel/clock';
-import { migrateOutbox, OutboxConnectionError, OutboxRelay } from '../../../lib/core/outbox';
+import { migrateOutbox, OutboxRelay } from '../../../lib/core/outbox';
 import type { FakeKinesis } from '../../../lib/testing/fake-kinesis';
 import { seededRandom } from '../../../lib/testing/seeded-random';
 import { PostgresServer } from '../../support/postgres/postgres-server';
@@ -13,8 +13,6 @@ const [minutes = 60, firstSeed = 0] = process.argv.slice(2, 4).map(Number);
 const RELAY_APPLICATION = 'load relay';
 const LONGEST_QUIET_MS = 400;
 const ENDS_WITHIN_MS = 120_000;
-/** Postgres has ended the session. */
-const ADMIN_SHUTDOWN = '57P01';
 
 interface Row {
   readonly key: string;
@@ -91,21 +89,13 @@ async function playRound(server: PostgresServer, url: string, seed: number): Pro
   return { seed, committed: committed.length };
 }
 
-/** A relay that starts again if it ends with a lost connection, as under a supervisor. */
 function startWorker(url: string, kinesis: FakeKinesis): { stop(): Promise<void> } {
   const pool = new Pool({ connectionString: url, max: 2, application_name: RELAY_APPLICATION });
   pool.on('error', () => {});
   const producer = producerFor(kinesis);
   const ending = new AbortController();
-  const run = async (): Promise<void> => {
-    const options = tuned({ saveMs: 20, rotateMs: 200, leaseMs: 100, onReconnect: () => {} });
-    while (!ending.signal.aborted) {
-      await new OutboxRelay(pool, producer, options).run({ signal: ending.signal }).catch((error) => {
-        if (error.code !== ADMIN_SHUTDOWN && !(error instanceof OutboxConnectionError)) throw error;
-      });
-    }
-  };
-  const ended = run();
+  const options = tuned({ saveMs: 20, rotateMs: 200, leaseMs: 100, onReconnect: () => {} });
+  const ended = new OutboxRelay(pool, producer, options).run({ signal: ending.signal });
   const stop = async (): Promise<void> => {
     ending.abort();
     await ended;

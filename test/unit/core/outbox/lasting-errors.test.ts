@@ -23,9 +23,30 @@ test.each([
   ['another invalid transaction state', { code: '25001' }, true],
   ['a system error with a number', { code: '42' }, false],
   ['a system error with a code', { code: 'ECONNRESET' }, false],
+  ['a certificate that expired', { code: 'CERT_HAS_EXPIRED' }, true],
+  ['a certificate of another host', { code: 'ERR_TLS_CERT_ALTNAME_INVALID' }, true],
+  ['an unknown issuer', { code: 'UNABLE_TO_VERIFY_LEAF_SIGNATURE' }, true],
+  ['a port that does not exist', { code: 'ERR_SOCKET_BAD_PORT' }, true],
+  ['a host name that does not resolve', { code: 'ENOTFOUND' }, false],
+  ['a setting that PgBouncer rejects', { code: '08P01', message: 'unsupported startup parameter: options' }, true],
+  ['a database that PgBouncer does not have', { code: '08P01', message: 'no such database: app' }, true],
+  ['a login that PgBouncer rejects', { code: '08P01', message: 'SASL authentication failed' }, true],
+  [
+    'a server that is down behind PgBouncer',
+    {
+      code: '08P01',
+      message: 'server login has been failing, cached error: password authentication failed (server_login_retry)',
+    },
+    false,
+  ],
+  ['a pooler without a message', { code: '08P01' }, false],
+  ['a server without TLS', { message: 'The server does not support SSL connections' }, true],
+  ['an unknown error of the driver', { message: 'Connection terminated unexpectedly' }, false],
   ['a missing error', undefined, false],
 ])('isPermanent – %s, %j – returns %s', (_, error, lasts) => {
-  expect([isPermanent(error), isReadOnly(error)]).toEqual([lasts, error?.code === '25006']);
+  const { code } = Object(error) as { code?: string };
+  const wrapped = new OutboxConnectionError({ cause: error });
+  expect([isPermanent(error), isPermanent(wrapped), isReadOnly(error)]).toEqual([lasts, lasts, code === '25006']);
 });
 
 test.each([
@@ -40,15 +61,17 @@ test.each([
 });
 
 test.each([
-  ['08P01', true],
-  ['0A000', true],
-  ['XX000', true],
-  ['42501', true],
-  ['08006', false],
-  ['57014', false],
-  ['25006', false],
-  ['55P03', false],
-  ['ECONNRESET', false],
-])('isRejection – %s – returns %s', (code, rejects) => {
-  expect(isRejection({ code })).toBe(rejects);
+  ['08P01', true, false],
+  ['0A000', true, true],
+  ['XX000', true, false],
+  ['42501', true, true],
+  ['08006', false, false],
+  ['57014', false, false],
+  ['57P04', false, false],
+  ['25006', false, false],
+  ['55P03', false, false],
+  ['ECONNRESET', false, false],
+  [undefined, false, false],
+])('isRejection – %s – returns %s, and %s if the error has ended the session', (code, rejects, rejectsFatally) => {
+  expect([isRejection({ code }), isRejection({ code, severity: 'FATAL' })]).toEqual([rejects, rejectsFatally]);
 });

@@ -156,27 +156,18 @@ test('after run and verify have ended, the pool and its connections have no list
   expect([getEventListeners(abort.signal, 'abort'), pool.released]).toEqual([[], [false, false]]);
   const emitters = [pool, ...pool.connections];
   expect(pool.connections).toHaveLength(2);
-  // The only listeners that remain are the error listeners of the pool itself.
-  const listeners = emitters.flatMap((emitter) => emitter.eventNames().map(String));
-  expect(new Set(listeners)).toEqual(new Set(['error']));
-  expect(pool.connections.map((connection) => connection.listenerCount('error'))).toEqual([1, 1]);
+  expect(emitters.flatMap((emitter) => emitter.eventNames())).toEqual([]);
 });
 
-test.each<[string, Name, (relay: OutboxRelay) => Promise<unknown>]>([
-  ['verifies', 'verify', (relay) => relay.verify()],
-  ['starts', 'hasSettingsTable', (relay) => relay.run()],
-])(
-  'if a relay loses its connection while it %s, the call is rejected and the process continues, with a new connection or a reused connection',
-  async (_, broken, use) => {
-    for (const areNew of [true, false]) {
-      const clock = new VirtualClock();
-      const pool = Object.assign(new StubPool((name) => (name === broken ? BROKEN : undefined)), { areNew });
-      await expect(clock.runUntil(use(relayOn(pool, clock)))).rejects.toMatchObject({ code: 'OUTBOX_CONNECTION' });
-      expect(() => pool.connections[0]!.emit('error', new Error('broken'))).not.toThrow();
-      expect(pool.released).toEqual([true]);
-    }
-  },
-);
+test('if the connection is lost while a relay verifies, the call is rejected and the process continues, with a new connection or a reused connection', async () => {
+  for (const areNew of [true, false]) {
+    const clock = new VirtualClock();
+    const pool = Object.assign(new StubPool((name) => (name === 'verify' ? BROKEN : undefined)), { areNew });
+    await expect(clock.runUntil(relayOn(pool, clock).verify())).rejects.toMatchObject({ code: 'OUTBOX_CONNECTION' });
+    expect(() => pool.connections[0]!.emit('error', new Error('broken'))).not.toThrow();
+    expect(pool.released).toEqual([true]);
+  }
+});
 
 test('a relay cannot run twice at the same time, but can run again after it has ended', async () => {
   const clock = new VirtualClock();
@@ -243,13 +234,26 @@ describe('a pool connection that was lost', () => {
     },
   );
 
-  test.each<[string, Name, object, object]>([
-    ['the connection is lost before the check', 'hasSettingsTable', BROKEN, { code: 'OUTBOX_CONNECTION' }],
-    ['the error is permanent', 'takeSnapshot', { code: '42P01' }, { code: '42P01' }],
-  ])('ends the relay if %s', async (_, failing, failure, error) => {
-    const pool = new StubPool((name) => (name === failing ? failure : undefined));
-    await expect(start(pool).ended()).rejects.toMatchObject(error);
-    expect([pool.connections.length, pool.released]).toEqual([1, [true]]);
+  test.each<Name>(['hasSettingsTable', 'takeSnapshot'])(
+    'ends the relay if the error of %s is permanent',
+    async (failing) => {
+      const pool = new StubPool((name) => (name === failing ? { code: '42P01' } : undefined));
+      await expect(start(pool).ended()).rejects.toMatchObject({ code: '42P01' });
+      expect([pool.connections.length, pool.released]).toEqual([1, [true]]);
+    },
+  );
+
+  test('can emit an error later, and the relay continues on its new connection', async () => {
+    const pool = new StubPool();
+    const { relay, pass, stop } = start(pool);
+    await pass(SECOND_MS);
+    const [lost] = pool.connections;
+    lost!.emit('end');
+    await pass(2 * SECOND_MS);
+    expect(() => lost!.emit('error', new Error('late'))).not.toThrow();
+    await pass(10 * SECOND_MS);
+    await stop();
+    expect([relay.summary().reconnects, pool.released]).toEqual([1, [true, false]]);
   });
 
   test('ends the relay if the relay has a single client instead of a pool', async () => {
@@ -265,27 +269,104 @@ describe('a pool connection that was lost', () => {
   });
 });
 
-describe('a pool without a connection', () => {
-  const REFUSED = Object.assign(new Error('rejected'), { code: 'ECONNREFUSED' });
-  test.each<[string, Error, string]>([
-    ['with the system error', REFUSED, 'ECONNREFUSED'],
-    ['with an error without a code', new Error('timeout'), 'OUTBOX_CONNECTION'],
-  ])('ends the relay %s', async (_, failure, code) => {
-    const pool = Object.assign(new StubPool(), { connect: () => Promise.reject(failure) });
-    await expect(start(pool).ended()).rejects.toMatchObject({ code });
+describe('a relay that starts', () => {
+  /** The statements of a start, in order. Each can be the first statement after the connection was lost. */
+  const STATEMENTS: Name[] = [
+    'readSession',
+    'SET',
+    'readSettings',
+    'applySettings',
+    'findRowSecurity',
+    'readVersion',
+    'findMissingPermissions',
+    'listen',
+    'lockWorker',
+    'hasWorkerLock',
+    'notifySession',
+  ];
+
+  test.each(STATEMENTS)(
+    'connects again if its first connection fails at %s, with a lost connection, an error of a restart, or an error of a replica',
+    async (failing) => {
+      for (const failure of [BROKEN, { code: '57P01' }, { code: '57P03' }, READ_ONLY]) {
+        let failures = 0;
+        const pool = new StubPool((name) => (name === failing && failures++ === 0 ? failure : undefined));
+        const { relay, pass, stop } = start(pool);
+        await pass(5 * SECOND_MS);
+        await stop();
+        expect([relay.summary().reconnects, pool.released]).toEqual([1, [true, false]]);
+        expect(pool.ran).toContain('takeSnapshot');
+      }
+    },
+  );
+
+  /** A pool that returns these errors in place of its first connections. */
+  function poolAfter(...errors: object[]): StubPool {
+    const pool = new StubPool();
+    const connect = pool.connect.bind(pool);
+    pool.connect = async () => {
+      const [error] = errors.splice(0, 1);
+      if (error !== undefined) throw Object.assign(new Error(), error);
+      return connect();
+    };
+    return pool;
+  }
+
+  test('connects again until it gets a connection', async () => {
+    const refused = ['ECONNREFUSED', 'ECONNRESET', 'ENOTFOUND', '57P03', '53300', '08006'].map((code) => ({ code }));
+    const waits = { code: '08P01', message: 'query_wait_timeout' };
+    const pool = poolAfter(...refused, waits, { message: 'timeout exceeded when trying to connect' });
+    const errors: string[] = [];
+    const { relay, pass, stop } = start(pool, { onReconnect: (error) => errors.push(String(Object(error).code)) });
+    await pass(20 * SECOND_MS);
+    await stop();
+    expect(errors).toEqual([...refused.map(({ code }) => code), '08P01', 'OUTBOX_CONNECTION']);
+    expect([relay.summary().reconnects, pool.released]).toEqual([8, [false]]);
   });
 
-  test('ends the relay after 30 seconds, and a connection that the pool returns later is closed', async () => {
+  test.each<[string, object, string]>([
+    ['the password is wrong', { code: '28P01' }, '28P01'],
+    ['the database does not exist', { code: '3D000' }, '3D000'],
+    ['PgBouncer rejects a parameter', { code: '08P01', message: 'unsupported startup parameter: options' }, '08P01'],
+    ['the certificate is not trusted', { code: 'SELF_SIGNED_CERT_IN_CHAIN' }, 'SELF_SIGNED_CERT_IN_CHAIN'],
+    ['the pool is closed', { message: 'Cannot use a pool after calling end on the pool' }, 'OUTBOX_CONNECTION'],
+  ])('ends immediately if %s', async (_, error, code) => {
+    const { clock, ended } = start(poolAfter(error));
+    await expect(ended()).rejects.toMatchObject({ code });
+    expect(clock.now()).toBe(0);
+  });
+
+  test('ends if its signal aborts while the pool has no connection', async () => {
+    const pool = Object.assign(new StubPool(), { connect: () => Promise.reject(new Error('no connection')) });
+    const { clock, pass, stop } = start(pool);
+    await pass(5 * SECOND_MS);
+    await stop();
+    expect(clock.now()).toBe(5 * SECOND_MS);
+  });
+
+  test('with a single client, ends with the error of the client', async () => {
+    const pool = new StubPool((name) => (name === 'readSession' ? BROKEN : undefined));
+    const clock = new VirtualClock();
+    await expect(clock.runUntil(relayOn(await pool.connect(), clock).run())).rejects.toMatchObject({
+      code: 'OUTBOX_CONNECTION',
+    });
+  });
+
+  test('waits 30 seconds for a connection, and closes a connection that the pool returns later', async () => {
     const clock = new VirtualClock();
     const [pool, slow] = [new StubPool(), new StubPool()];
+    let connects = 0;
     slow.connect = async () => {
+      connects += 1;
       await clock.sleep(31 * SECOND_MS);
       return pool.connect();
     };
-    await expect(clock.runUntil(relayOn(slow, clock).run())).rejects.toMatchObject({ code: 'OUTBOX_CONNECTION' });
-    expect(clock.now()).toBe(30 * SECOND_MS);
+    const { pass, stop, relay } = start(slow, {}, clock);
+    await pass(30 * SECOND_MS);
+    expect([connects, relay.summary().reconnects]).toEqual([1, 1]);
+    await stop();
     await clock.runOut();
-    expect(pool.connections).toEqual([]);
+    expect([connects, pool.connections]).toEqual([1, []]);
   });
 });
 
@@ -293,12 +374,12 @@ describe('the connections of a pool', () => {
   const needsTwo = { code: 'INVALID_ARGUMENT', message: expect.stringContaining('needs two connections') };
 
   /** A pool with these properties, and with a delay for its second connection. */
-  function poolWith(clock: VirtualClock, secondAfterMs: number, own: object): StubPool {
+  function poolWith(clock: VirtualClock, secondAfterMs: () => number, own: object): StubPool {
     const pool = Object.assign(new StubPool(), own);
     const connect = pool.connect.bind(pool);
     let connections = 0;
     pool.connect = async () => {
-      if (connections++ > 0) await clock.sleep(secondAfterMs);
+      if (connections++ > 0) await clock.sleep(secondAfterMs());
       return connect();
     };
     return pool;
@@ -315,9 +396,23 @@ describe('the connections of a pool', () => {
     ['has opened one connection and returns no other', { totalCount: 1 }],
   ])('a pool that %s is rejected', async (_, own) => {
     const clock = new VirtualClock();
-    const pool = poolWith(clock, 20 * SECOND_MS, own);
+    const pool = poolWith(clock, () => 20 * SECOND_MS, own);
     await expect(runOn(pool, clock)).rejects.toMatchObject(needsTwo);
-    expect(pool.ran).toEqual([]);
+    expect(pool.ran).not.toContain('applySettings');
+  });
+
+  test('if the server does not respond while the relay starts, the relay connects again', async () => {
+    const clock = new VirtualClock();
+    let secondAfterMs = 20 * SECOND_MS;
+    const own = { silentOn: 'readSession', totalCount: 1 };
+    const pool = poolWith(clock, () => secondAfterMs, own);
+    const { relay, pass, stop } = start(pool, {}, clock);
+    await pass(10 * SECOND_MS);
+    secondAfterMs = 0;
+    pool.silentOn = undefined;
+    await pass(40 * SECOND_MS);
+    await stop();
+    expect([relay.summary().reconnects, pool.ran.includes('takeSnapshot')]).toEqual([1, true]);
   });
 
   test.each<[string, number]>([
@@ -325,7 +420,7 @@ describe('the connections of a pool', () => {
     ['for 20 seconds', 20 * SECOND_MS],
   ])('a relay starts even if the application uses the other connections %s', async (_, secondAfterMs) => {
     const clock = new VirtualClock();
-    const pool = poolWith(clock, secondAfterMs, { options: { max: 2 }, totalCount: 2 });
+    const pool = poolWith(clock, () => secondAfterMs, { options: { max: 2 }, totalCount: 2 });
     await runOn(pool, clock);
     expect(pool.released).toEqual([false]);
     expect(pool.ran).toContain('listen');

@@ -34,9 +34,6 @@ const PATIENCE_MS = 60_000;
 /** The timeout of a statement, on the clock of the workers. */
 const STATEMENT_TIMEOUT_MS = 500;
 
-/** The codes of a lost connection, or of a connection that Postgres has ended. */
-const CONNECTION_LOST = new Set(['OUTBOX_CONNECTION', '57P01']);
-
 /** Plays histories one after another on a real Postgres server, and checks the rows that a consumer sees. */
 export class HistoryPlayer {
   private writers: Client[] = [];
@@ -537,11 +534,10 @@ class Play {
     if (this.workers.length === 0) this.startWorker();
   }
 
-  /** Removes the workers that have ended, after a stop or because their first connection was lost. Any other failure is an error. */
+  /** Removes the workers that have ended after a stop. A worker must not fail, also if its first connection is lost. */
   private buryEnded(): void {
     for (const worker of this.workers.filter(({ hasEnded }) => hasEnded)) {
-      const { failure } = worker as { failure?: { code?: string } };
-      if (failure !== undefined && !CONNECTION_LOST.has(failure.code!)) throw failure;
+      if (worker.failure !== undefined) throw worker.failure;
       this.workers.splice(this.workers.indexOf(worker), 1);
     }
   }
