@@ -1,4 +1,6 @@
+import { checkFields, checkSignal, isText } from '../kernel/checks';
 import { InvalidArgumentError } from '../kernel/errors';
+import { InvalidPartitionKeyError } from '../producer';
 import { checkOutbox } from './check-outbox';
 import type { BatchLimits } from './new-rows';
 import { OutboxReplayError } from './outbox-errors';
@@ -12,16 +14,16 @@ import type { Streams } from './streams';
 export interface ReplayOptions {
   /** The key whose rows are sent again. @default all keys */
   partitionKey?: string;
-  /** Only rows that were sent at this time or later. @default no lower bound */
+  /** Only rows that were sent at this time or later, in the years 1 to 9999. @default no lower bound */
   sentFrom?: Date;
   /**
-   * Only rows that were sent before this time.
+   * Only rows that were sent before this time, in the years 1 to 9999.
    * @default no upper bound, but only rows that were put before the replay began
    */
   sentBefore?: Date;
-  /** The lowest number of the rows. @default no lower bound */
+  /** The lowest number of the rows, from 0 to 2^63 - 1. @default no lower bound */
   firstId?: bigint;
-  /** The highest number of the rows. @default the highest number when the replay began */
+  /** The highest number of the rows, from 0 to 2^63 - 1. @default the highest number when the replay began */
   lastId?: bigint;
   /**
    * `sent`: sends the rows with their old numbers, so that a consumer drops the rows that it already has. `new`: puts the rows
@@ -82,17 +84,35 @@ export async function replay(
   return replayed;
 }
 
+/** The highest number that a row can have, because the column of the number is a `bigint`. */
+const LAST_ID = 2n ** 63n - 1n;
+
+/** Postgres and JavaScript write the years from 1 to 9999 in the same way. */
+const [FIRST_TIME, LAST_TIME] = [new Date('0001-01-01T00:00:00.000Z'), new Date('9999-12-31T23:59:59.999Z')];
+
 function checkReplayOptions(options: ReplayOptions): void {
-  const { as = 'sent' } = options;
+  checkFields('options', options);
+  const { as = 'sent', partitionKey, signal } = options;
   if (as !== 'sent' && as !== 'new') throw new InvalidArgumentError('as', as, "'sent' or 'new'");
+  if (partitionKey !== undefined) checkKey(partitionKey);
   for (const field of ['sentFrom', 'sentBefore'] as const) {
     const value = options[field];
-    if (value !== undefined && !(value instanceof Date && !Number.isNaN(value.getTime()))) {
-      throw new InvalidArgumentError(field, value, 'a Date');
-    }
+    // A comparison with an invalid Date is false.
+    if (value === undefined || (value instanceof Date && value >= FIRST_TIME && value <= LAST_TIME)) continue;
+    throw new InvalidArgumentError(field, value, 'a Date of the years 1 to 9999');
   }
   for (const field of ['firstId', 'lastId'] as const) {
     const value = options[field];
-    if (value !== undefined && typeof value !== 'bigint') throw new InvalidArgumentError(field, value, 'a bigint');
+    if (value === undefined || (typeof value === 'bigint' && value >= 0n && value <= LAST_ID)) continue;
+    throw new InvalidArgumentError(field, value, `a bigint from 0 to ${LAST_ID}`);
   }
+  checkSignal(signal);
+}
+
+/** @throws InvalidPartitionKeyError for a key that no row can have */
+function checkKey(partitionKey: unknown): void {
+  const isKey = isText(partitionKey) && partitionKey.length <= 256 && !/\p{Surrogate}/u.test(partitionKey);
+  if (isKey && !partitionKey.includes('\0')) return;
+  const allowed = 'a string of 1 to 256 UTF-16 code units, without NUL characters and lone surrogates';
+  throw new InvalidPartitionKeyError('partitionKey', partitionKey, allowed);
 }

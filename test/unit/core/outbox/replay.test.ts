@@ -83,13 +83,47 @@ test('a replay ends with an error that contains the id of the first rejected row
   await expect(replayed({}, putAll)).rejects.toMatchObject({ code: 'OUTBOX_REPLAY', firstId: 3n, cause: error });
 });
 
+const MAX_ID = 2n ** 63n - 1n;
+const [MIN_TIME, MAX_TIME] = [new Date('0001-01-01T00:00:00Z'), new Date('9999-12-31T23:59:59.999Z')];
+
 test.each<[string, unknown]>([
   ['as', 'old'],
+  ['as', null],
   ['sentFrom', 0],
+  ['sentFrom', new Date(Number.NaN)],
+  ['sentFrom', new Date(MIN_TIME.getTime() - 1)],
   ['sentBefore', '2026-11-24'],
+  ['sentBefore', new Date(MAX_TIME.getTime() + 1)],
+  ['sentBefore', null],
   ['firstId', 1],
+  ['firstId', -1n],
+  ['firstId', MAX_ID + 1n],
+  ['lastId', Number.NaN],
+  ['lastId', MAX_ID + 1n],
+  ['lastId', null],
+  ['partitionKey', ''],
+  ['partitionKey', 'k\0'],
+  ['partitionKey', 'k\ud800'],
+  ['partitionKey', 'k'.repeat(257)],
+  ['partitionKey', 7],
+  ['partitionKey', null],
+  ['signal', 'aborted'],
 ])('a replay rejects the wrong %s: %p', async (field, value) => {
-  await expect(replayed({ [field]: value })).rejects.toMatchObject({ code: 'INVALID_ARGUMENT', field });
+  await expect(replayed({ [field]: value })).rejects.toMatchObject({
+    code: expect.stringMatching(/^INVALID_(ARGUMENT|PARTITION_KEY)$/),
+    field,
+    message: expect.stringContaining(' must be '),
+  });
+});
+
+test('a replay rejects options that are not an object', async () => {
+  await expect(replayed(null as never)).rejects.toMatchObject({ code: 'INVALID_ARGUMENT', field: 'options' });
+});
+
+test('a replay accepts the lowest and the highest values of its options', async () => {
+  const partitionKey = '😀'.repeat(128);
+  expect(await replayed({ firstId: 0n, lastId: MAX_ID, partitionKey })).toMatchObject({ count: 5 });
+  expect(await replayed({ firstId: MAX_ID, sentFrom: MIN_TIME, sentBefore: MAX_TIME })).toMatchObject({ count: 0 });
 });
 
 test('a replay accepts a period of time', async () => {
