@@ -236,6 +236,50 @@ describeOnPostgres('OutboxRelay on PostgreSQL', () => {
       };
     }
 
+    test.each([
+      'readSession',
+      'findMissingPermissions',
+      'listen',
+      'lockRange',
+      'readBatch',
+      'savePosition',
+      'unlockRange',
+    ] as const)(
+      'if all sessions of a relay end before %s, the relay sends every row in order, and leaves no session',
+      async (name) => {
+        const kinesis = fakeKinesis();
+        const own = new Pool({ connectionString: `${url}?application_name=interrupted`, max: 2 });
+        own.on('error', () => {});
+        const sessions = "FROM pg_stat_activity WHERE application_name = 'interrupted'";
+        let isInterrupted = false;
+        const interrupted: PostgresPool = {
+          totalCount: 0,
+          options: own.options,
+          connect: async () => {
+            const connection = await own.connect();
+            const query = async (statement: PostgresQuery) => {
+              if (!isInterrupted && statementName(statement) === name) {
+                isInterrupted = true;
+                await client.query(`SELECT pg_terminate_backend(pid, 5000) ${sessions}`);
+              }
+              return connection.query(statement);
+            };
+            const [on, removeListener] = [connection.on.bind(connection), connection.removeListener.bind(connection)];
+            return { query, on, removeListener, release: connection.release.bind(connection) };
+          },
+        };
+        await client.query("SELECT outbox.put('k' || n % 2, n::text) FROM generate_series(1, 6) n");
+        const relay = start(new OutboxRelay(interrupted, producerFor(kinesis), tuned({ ...FAST, batchRows: 2 })));
+        const sent = (key: string) => [...new Set(seen(kinesis, key))];
+        await until(() => new Set(seen(kinesis)).size === 6);
+        await relay.stop();
+        expect([isInterrupted, sent('k0'), sent('k1')]).toEqual([true, ['2', '4', '6'], ['1', '3', '5']]);
+        expect(own.idleCount).toBe(own.totalCount);
+        await own.end();
+        await until(async () => (await rowsOf(`SELECT ${sessions}`)).length === 0);
+      },
+    );
+
     test.each(['readSession', 'readCacheSize', 'takeOverRange', 'savePosition'] as const)(
       'the relay continues on another connection, if %s has no response',
       async (name) => {

@@ -98,7 +98,8 @@ export async function applyMigrations(
     if (!isWithin) await client.query({ text: 'COMMIT' });
     return added;
   } catch (error) {
-    if (!isWithin) await client.query({ text: 'ROLLBACK' });
+    // On a lost connection the rollback fails, too.
+    if (!isWithin) await client.query({ text: 'ROLLBACK' }).catch(() => {});
     throw (error as { code?: string }).code === LOCK_NOT_AVAILABLE
       ? new OutboxMigrationError(schema, { cause: error })
       : error;

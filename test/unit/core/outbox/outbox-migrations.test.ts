@@ -22,6 +22,18 @@ test('migrateOutbox changes nothing if it cannot check whether a transaction is 
   expect(statements).toEqual([expect.stringMatching(/^SAVEPOINT/)]);
 });
 
+test('migrateOutbox throws the error of the migration, and not the error of the rollback on the lost connection', async () => {
+  let isLost = false;
+  const query = async ({ text }: { text: string }) => {
+    if (text.startsWith('SAVEPOINT')) throw Object.assign(new Error('no transaction'), { code: '25P01' });
+    if (isLost) throw new Error('not queryable');
+    isLost = !text.startsWith('BEGIN');
+    if (isLost) throw Object.assign(new Error('terminated'), { code: '57P01' });
+    return { rows: [], rowCount: 0 };
+  };
+  await expect(migrateOutbox({ query })).rejects.toMatchObject({ code: '57P01' });
+});
+
 test.each(['outbox', '_1', 'x'.repeat(40)])('a schema may have the name %s', (name) => {
   expect(outboxMigrationsOf(name).map(({ version }) => version)).toEqual([OUTBOX_SCHEMA_VERSION]);
 });
