@@ -17,6 +17,11 @@ const [PRELUDE = ''] = read('rosetta/app.ts-fixture').split('/// here');
 
 const broken = "import { OrderedProducer, Nothing } from 'cdk-even-shards/core';\nnew OrderedProducer();";
 
+/** The examples that import only entry points. */
+const applications = ['README.md', ...markdownIn('docs/guides')]
+  .flatMap(examplesIn)
+  .filter((example) => !/ from '(cdk-even-shards|aws-cdk-lib.*)'/.test(example));
+
 /** The compiler errors of the examples. Each example is a separate file that imports the package by its name. */
 const problems = typeCheck({
   README: examplesIn('README.md'),
@@ -26,7 +31,10 @@ const problems = typeCheck({
 });
 
 /** Type-checks all examples in one program, because the types of the CDK take most of the time. */
-function typeCheck<Name extends string>(examples: Record<Name, string[]>): Record<Name, string[]> {
+function typeCheck<Name extends string>(
+  examples: Record<Name, string[]>,
+  stricter: ts.CompilerOptions = {},
+): Record<Name, string[]> {
   const groups = Object.entries(examples) as [Name, string[]][];
   const fileOf = (group: Name, index: number) => join(root, `${group}-example-${index + 1}.mts`);
   const sources = new Map(
@@ -39,6 +47,7 @@ function typeCheck<Name extends string>(examples: Record<Name, string[]>): Recor
     noEmit: true,
     skipLibCheck: true,
     types: ['node'],
+    ...stricter,
   };
   const host = ts.createCompilerHost(options);
   const { fileExists, readFile } = host;
@@ -71,6 +80,12 @@ test('the examples of README compile against the published package', () => {
 
 test('the examples of the guides compile', () => {
   expect(problems.guides).toEqual([]);
+});
+
+test('the examples of applications compile with the options that strict does not contain', () => {
+  expect(applications.length).toBeGreaterThanOrEqual(20);
+  const stricter = { exactOptionalPropertyTypes: true, noUncheckedIndexedAccess: true, isolatedModules: true };
+  expect(typeCheck({ applications }, stricter).applications).toEqual([]);
 });
 
 describe('the example of a construct', () => {
