@@ -8,8 +8,8 @@ import {
   shardAttributesOfUpdate,
   shardKeys,
 } from '../../lib/core/sharded-index';
-import { numberText } from '../../lib/core/sharded-index/query/item-text';
 import { plainItem } from '../../lib/core/sharded-index/query/plain-item';
+import { numberText } from '../../lib/core/sharding/key-value';
 
 /**
  * The attributes that a writer adds to an item, or to an update that sets the value. Items and attributes are in DynamoDB's JSON

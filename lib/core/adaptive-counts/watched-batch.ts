@@ -1,11 +1,14 @@
+import { attributeOf } from '../aws-client/attribute-value';
 import { isObject } from '../kernel/checks';
+import { plainDecimal } from '../kernel/decimal';
 import type { ShardedIndexConfig } from '../sharded-index';
+import { keyValue } from '../sharding/key-value';
 import { valueName } from './adaptive-config';
 
-/** The put requests of tables in a BatchWriteItem request or response, in the types of the SDK's client or document client. */
+/** The writes of tables in a BatchWriteItem request or response, in the types of the SDK's client or document client. */
 export interface BatchRequests {
   // biome-ignore lint/suspicious/noExplicitAny: the item has the types of the SDK, or plain values
-  [table: string]: readonly { PutRequest?: { Item?: Record<string, any> } }[] | undefined;
+  [table: string]: readonly { PutRequest?: { Item?: Record<string, any> }; DeleteRequest?: object }[] | undefined;
 }
 
 /** A put request, and the text of its value. The value is undefined if the index has no value attribute. */
@@ -36,10 +39,9 @@ export function watchedPuts(config: ShardedIndexConfig, requests: unknown): Watc
   );
 }
 
-/** A value of the document client, or the value in an attribute of the SDK's client. */
-function plainValue(item: Record<string, unknown>, name: string): string | number {
-  const attribute = Object.hasOwn(item, name) ? item[name] : undefined;
-  const { S, N }: { S?: string; N?: string } = typeof attribute === 'object' ? Object(attribute) : {};
-  if (N !== undefined) return Number(N);
-  return S ?? (attribute as string | number);
+/** A value of the document client, or the value in an attribute of the SDK's client, as the counts name it. */
+function plainValue(item: Record<string, unknown>, name: string): string | number | undefined {
+  const attribute = attributeOf(item, name);
+  const { S, N }: { S?: unknown; N?: unknown } = Object(attribute);
+  return typeof N === 'string' ? plainDecimal(N) : keyValue(S ?? attribute);
 }

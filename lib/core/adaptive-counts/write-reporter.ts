@@ -90,7 +90,8 @@ const TIME_TO_LIVE_MS = 24 * 60 * MINUTE_MS;
  *
  * Send batches through `watchBatch`, and send `UnprocessedItems` again as they are:
  *
- *     for (let RequestItems = batch; RequestItems && Object.keys(RequestItems).length > 0; ) {
+ *     let RequestItems: BatchWriteCommandInput['RequestItems'] = batch;
+ *     while (RequestItems && Object.keys(RequestItems).length > 0) {
  *       const response = await reporter.watchBatch(RequestItems, () => documents.batchWrite({ RequestItems }));
  *       RequestItems = response.UnprocessedItems;
  *     }

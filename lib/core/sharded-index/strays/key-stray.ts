@@ -2,9 +2,9 @@ import type { AttributeValue, DynamoDbItem } from '../../aws-client/attribute-va
 import { attributeOf, attributesOf } from '../../aws-client/attribute-value';
 import { InvalidArgumentError } from '../../kernel/errors';
 import { valueText } from '../../sharding/count-of-value';
+import { keyValue } from '../../sharding/key-value';
 import { type ShardedTableConfig, shardCountOf } from '../config/sharded-index-config';
 import { shardAttributeValue, storedPlace } from '../config/stored-place';
-import { keyValue } from '../query/item-text';
 import { plainItem } from '../query/plain-item';
 import { shardKeys } from '../write/shard-key';
 import type { Stray, StrayReason } from './stray';

@@ -1,7 +1,7 @@
 import { attributeOf } from '../../aws-client/attribute-value';
+import { numberText } from '../../sharding/key-value';
 import type { ShardedIndexConfig } from '../config/sharded-index-config';
 import { InvalidIndexValueError } from '../config/sharded-index-errors';
-import { numberText } from '../query/item-text';
 
 /**
  * Returns the first sort key attribute that an item lacks, or undefined if the item has the whole sort key. DynamoDB

@@ -1,13 +1,14 @@
 import { attributeOf } from '../../aws-client/attribute-value';
 import { checkFields } from '../../kernel/checks';
 import { calculatedShard } from '../../sharding/calculated-shard';
+import { keyValue } from '../../sharding/key-value';
 import { randomShard } from '../../sharding/random-shard';
 import { checkShardedConfig } from '../config/check-sharded-config';
 import { isTableConfig, type ShardedConfig, shardCountOf } from '../config/sharded-index-config';
 import { InvalidIndexValueError } from '../config/sharded-index-errors';
 import { shardAttributeValue } from '../config/stored-place';
 import { checkSeparator } from '../query/fan-out-request';
-import { itemText, keyValue } from '../query/item-text';
+import { itemText } from '../query/item-text';
 import { checkSortKey } from './missing-sort-key';
 
 /**

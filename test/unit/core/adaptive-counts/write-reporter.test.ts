@@ -1,4 +1,7 @@
+import { NumberValue } from '@aws-sdk/lib-dynamodb';
+import { AdaptiveIndex } from '../../../../lib/core/adaptive-counts/adaptive-index';
 import { WriteReporter } from '../../../../lib/core/adaptive-counts/write-reporter';
+import { shardBatches } from '../../../../lib/core/sharded-index';
 import { adaptiveConfig } from '../../../support/fakes/adaptive-config';
 
 const NOON = Date.UTC(2026, 10, 21, 12);
@@ -186,6 +189,18 @@ describe('WriteReporter', () => {
         }
       };
       expect(await reported(play)).toEqual([{ key: 'open', admitted: 1, throttled: 2 }]);
+    });
+
+    test('names a value as shardBatches counts it, in the types of both clients', async () => {
+      const digits = '12345678901234567890';
+      const values = [BigInt(digits), NumberValue.from(digits), digits];
+      const forWriting = await new AdaptiveIndex(adaptiveConfig, { readCounts: async () => [] }).forWriting();
+      const items = values.map((status) => ({ orderId: '1', createdAt: '2026', status }));
+      const [batch] = shardBatches([forWriting], { put: items, delete: [{ orderId: '2' }] });
+      const sent = { ...batch!.RequestItems, [INDEX_ARN.replace('/index/byStatus', '')]: [put({ N: digits })] };
+      const play = (reporter: WriteReporter) =>
+        expect(reporter.watchBatch(sent, () => Promise.reject(throttling()))).rejects.toThrow();
+      expect(await reported(play)).toEqual([{ key: digits, admitted: 0, throttled: 4 }]);
     });
 
     test('counts all items of a batch that the index throttles as a whole, in the types of both clients', async () => {
