@@ -1,5 +1,4 @@
 import { execFile } from 'node:child_process';
-import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { startKinesisEmulator } from '../../bin/local/emulators/kinesis-emulator';
@@ -18,7 +17,6 @@ let app: string;
 beforeAll(() => {
   app = synthesizeReferenceApp();
 });
-afterAll(() => rmSync(app, { recursive: true, force: true }));
 
 async function expectMultiAttributeKeys(stack: LocalStack): Promise<void> {
   const config = indexConfig(stack, 'byStatus');

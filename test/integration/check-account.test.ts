@@ -1,4 +1,3 @@
-import { rmSync } from 'node:fs';
 import { check } from '../../bin/check';
 import { AccountError } from '../../bin/deployed-stack/account-error';
 import { type LocalStack, startLocal } from '../../bin/local/run-local';
@@ -11,16 +10,12 @@ import { stackClientOf } from './stack-client';
 describe('even-shards check --account', () => {
   let deployed: string;
   let stack: LocalStack;
-  const folders: string[] = [];
 
   beforeAll(async () => {
     deployed = synthesizeDeployment({ shardCount: 4 });
     stack = await startLocal({ app: deployed });
   }, 60_000);
-  afterAll(async () => {
-    await stack?.stop();
-    for (const folder of [deployed, ...folders]) rmSync(folder, { recursive: true });
-  });
+  afterAll(() => stack?.stop());
   beforeEach(() => {
     jest.spyOn(console, 'error').mockImplementation(() => {});
   });
@@ -31,7 +26,6 @@ describe('even-shards check --account', () => {
 
   const checked = (coming: Deployment, clients: object = {}, ...args: string[]): Promise<string> => {
     const app = synthesizeDeployment(coming);
-    folders.push(app);
     const all = { cloudformation: stackClientOf(deployed), ...stack.clients, ...clients };
     return printed((line) => check(line, () => all), '--account', '--app', app, ...args);
   };
@@ -73,9 +67,7 @@ describe('even-shards check --account', () => {
     const warm = (readUnitsPerSecond: number): Deployment => ({ warmThroughput: { readUnitsPerSecond } });
     expect(await checked(warm(20_000), { dynamodb })).toContain('ReadUnitsPerSecond from 30000 to 20000');
     expect(await checked(warm(40_000), { dynamodb })).toMatch(/^nothing/);
-    const before = synthesizeDeployment(warm(20_000));
-    folders.push(before);
-    const clients = { dynamodb, cloudformation: stackClientOf(before) };
+    const clients = { dynamodb, cloudformation: stackClientOf(synthesizeDeployment(warm(20_000))) };
     expect(await checked(warm(20_000), clients)).toMatch(/^nothing/);
     expect(await checked(warm(20_000), clients, '--revert-drift')).toContain('ReadUnitsPerSecond from 30000 to 20000');
   });
@@ -85,7 +77,6 @@ describe('even-shards check --account', () => {
     const adopting: Deployment = { indexes: ['byStatus'] };
     const adopted = (sample: object, ...args: string[]) => {
       const before = synthesizeDeployment(plain);
-      folders.push(before);
       const { dynamodb } = stack.clients;
       const describeTable = async (input: { TableName: string }) => {
         const { Table } = await dynamodb.describeTable(input);

@@ -7,10 +7,9 @@ import { OrderedStreamConsumer, UniformStream } from '../../lib';
 
 /** Synthesizes an app with a stream and the ordered consumer `orders` of the stream. */
 export function synthesizeConsumerApp(): string {
-  const outdir = mkdtempSync(join(tmpdir(), 'consumer-app-'));
   const code = mkdtempSync(join(tmpdir(), 'consumer-code-'));
   writeFileSync(join(code, 'index.js'), 'exports.handler = async () => ({ batchItemFailures: [] });');
-  const app = new App({ outdir });
+  const app = new App();
   const stack = new Stack(app, 'App');
   const handler = new lambda.Function(stack, 'Handler', {
     runtime: lambda.Runtime.NODEJS_24_X,
@@ -24,6 +23,5 @@ export function synthesizeConsumerApp(): string {
     consumerName: 'orders',
     startingPosition: lambda.StartingPosition.TRIM_HORIZON,
   });
-  app.synth();
-  return outdir;
+  return app.synth().directory;
 }

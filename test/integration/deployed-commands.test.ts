@@ -1,4 +1,4 @@
-import { rmSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import type {
@@ -31,10 +31,7 @@ describe('the commands query, put and tail', () => {
     const { kinesis, dynamodb } = stack.endpoints;
     where = ['--app', app, '--kinesis-endpoint', kinesis, '--dynamodb-endpoint', dynamodb];
   }, 60_000);
-  afterAll(async () => {
-    await stack?.stop();
-    rmSync(app, { recursive: true });
-  });
+  afterAll(() => stack?.stop());
   beforeEach(() => {
     errors = jest.spyOn(console, 'error').mockImplementation(() => {});
   });
@@ -384,7 +381,6 @@ describe('put and query on adaptive counts and on a table that is sharded by its
       expect(Statement.at(-1).Action).toEqual(['dynamodb:GetItem']);
     } finally {
       await stack.stop();
-      rmSync(app, { recursive: true });
     }
   }, 60_000);
 });

@@ -1,4 +1,3 @@
-import { rmSync } from 'node:fs';
 import { exitCodeOf } from '../../bin/commands';
 import { doctor } from '../../bin/doctor';
 import { examples } from '../../bin/local/ready-message';
@@ -195,21 +194,17 @@ describe('even-shards doctor on a local run with limits', () => {
 });
 
 describe('even-shards doctor with the metrics of CloudWatch', () => {
-  let app: string;
   let stack: LocalStack;
   let where: string[];
   let cloudWatch: FakeCloudWatch;
 
   beforeAll(async () => {
-    app = synthesizeDeployment({ shardCount: 8, retentionHours: 24 });
+    const app = synthesizeDeployment({ shardCount: 8, retentionHours: 24 });
     stack = await startLocal({ app });
     const { kinesis, dynamodb } = stack.endpoints;
     where = ['--app', app, '--kinesis-endpoint', kinesis, '--dynamodb-endpoint', dynamodb];
   }, 60_000);
-  afterAll(async () => {
-    await stack?.stop();
-    rmSync(app, { recursive: true });
-  });
+  afterAll(() => stack?.stop());
   beforeEach(() => {
     cloudWatch = new FakeCloudWatch();
     ofTable('ConsumedWriteCapacityUnits', 600);
@@ -322,7 +317,6 @@ test('even-shards doctor reports the dead keys of an ordered consumer, and the c
     expect(await printed(parked, ...advised!.split(' '))).toMatch(/^1 key is parked, 1 dead/);
   } finally {
     await stack.stop();
-    rmSync(app, { recursive: true });
   }
 }, 60_000);
 

@@ -1,4 +1,3 @@
-import { rmSync } from 'node:fs';
 import { type LocalStack, startLocal } from '../../bin/local/run-local';
 import { shardIndexOf } from '../../lib/core';
 import { listOpenShards } from '../../lib/core/resharding/open-shards';
@@ -6,16 +5,11 @@ import { waitUntilActive } from '../support/active-stream';
 import { PRODUCER, synthesizeReferenceApp } from '../support/reference-app';
 
 describe('the registry of the reference app', () => {
-  let app: string;
   let stack: LocalStack;
   beforeAll(async () => {
-    app = synthesizeReferenceApp();
-    stack = await startLocal({ app });
+    stack = await startLocal({ app: synthesizeReferenceApp() });
   }, 60_000);
-  afterAll(async () => {
-    await stack?.stop();
-    rmSync(app, { recursive: true, force: true });
-  });
+  afterAll(() => stack?.stop());
 
   interface Owner {
     owner: string;

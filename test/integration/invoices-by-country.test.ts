@@ -1,6 +1,3 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { App } from 'aws-cdk-lib';
 import { type LocalStack, startLocal } from '../../bin/local/run-local';
 import { type InvoiceHead, InvoiceHeads } from '../../examples/invoice-table/invoice-heads';
@@ -13,7 +10,6 @@ import { allPages } from '../support/all-pages';
  * and the invoices of a country.
  */
 describe('the head rows of examples/invoice-table', () => {
-  const app = mkdtempSync(join(tmpdir(), 'invoice-heads-'));
   let stack: LocalStack;
   let heads: InvoiceHeads;
 
@@ -53,20 +49,16 @@ describe('the head rows of examples/invoice-table', () => {
   );
 
   beforeAll(async () => {
-    const root = new App({ outdir: app });
-    new InvoiceStack(root, 'Example');
-    root.synth();
-    stack = await startLocal({ app });
+    const app = new App();
+    new InvoiceStack(app, 'Example');
+    stack = await startLocal({ app: app.synth().directory });
     const { environment } = stack.functions.find(({ path }) => path === 'Example/Query/Function')!;
     const { byCountry }: Record<string, ShardedIndexConfig> = JSON.parse(environment.EVEN_SHARDS_INDEXES!);
     const { Invoices }: Record<string, ShardedTableConfig> = JSON.parse(environment.EVEN_SHARDS_TABLES!);
     heads = new InvoiceHeads(stack.clients.dynamodb, Invoices!, byCountry!);
     for (const head of [...DOCUMENT, ...MORE]) await heads.open(head);
   }, 60_000);
-  afterAll(async () => {
-    await stack?.stop();
-    rmSync(app, { recursive: true });
-  });
+  afterAll(() => stack?.stop());
 
   async function all(country: string): Promise<string[]> {
     const pages = await allPages((cursor) => heads.ofCountry(country, cursor));

@@ -1,6 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { readFileSync } from 'node:fs';
 import { App } from 'aws-cdk-lib';
 import { type LocalStack, startLocal } from '../../bin/local/run-local';
 import { JobStatesStack } from '../../examples/job-states/job-states-stack';
@@ -10,7 +8,6 @@ import { allPages } from '../support/all-pages';
 
 /** Tests "GSI Sharding in DynamoDB" in the stack of the example. */
 describe('examples/job-states', () => {
-  const app = mkdtempSync(join(tmpdir(), 'job-states-'));
   const SHARES = { succeeded: 70, ignored: 20, pending: 10 };
   const minute = (number: number) => new Date(Date.UTC(2020, 0, 1, 0, number)).toISOString();
   /**
@@ -26,10 +23,9 @@ describe('examples/job-states', () => {
   let indexes: Record<string, ShardedIndexConfig>;
 
   beforeAll(async () => {
-    const root = new App({ outdir: app });
-    new JobStatesStack(root, 'Example', { shares: SHARES, shards: 100 });
-    root.synth();
-    stack = await startLocal({ app });
+    const app = new App();
+    new JobStatesStack(app, 'Example', { shares: SHARES, shards: 100 });
+    stack = await startLocal({ app: app.synth().directory });
     const { environment } = stack.functions.find(({ path }) => path === 'Example/Query/Function')!;
     indexes = JSON.parse(environment.EVEN_SHARDS_INDEXES!);
     jobs = new Jobs(stack.clients.dynamodb, indexes.byCreation!, indexes.byUpdate!);
@@ -37,10 +33,7 @@ describe('examples/job-states', () => {
       await Promise.all(JOBS.slice(from, from + 50).map((job) => jobs.create(job)));
     }
   }, 60_000);
-  afterAll(async () => {
-    await stack?.stop();
-    rmSync(app, { recursive: true });
-  });
+  afterAll(() => stack?.stop());
 
   async function all(read: 'created' | 'updated', request: Omit<JobsRequest, 'cursor'>): Promise<string[]> {
     const pages = await allPages((cursor) => jobs[read]({ ...request, cursor }));

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { copyFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { nodeVersionProblem } from '../../bin/node-version';
@@ -21,7 +21,6 @@ describe('the command', () => {
     // Loading the other modules of the command fails, as with an older version of Node.js.
     writeFileSync(join(folder, 'command-line.js'), 'throw new Error("loaded")');
   });
-  afterEach(() => rmSync(folder, { recursive: true }));
 
   const runOn = (version: string) => {
     const pretend = `Object.defineProperty(process.versions, 'node', { value: '${version}' }); require('./even-shards.js')`;

@@ -1,6 +1,6 @@
 import { execSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync, rmSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { build } from 'esbuild';
@@ -29,10 +29,7 @@ describeOnPostgres('the steps of the outbox guide', () => {
     server = await PostgresServer.start();
     app = synthesizeReferenceApp();
   }, 90_000);
-  afterAll(async () => {
-    await server?.stop();
-    rmSync(app, { recursive: true });
-  });
+  afterAll(() => server?.stop());
 
   test('the examples of the guide lead from an empty database to events in the stream of a local run', async () => {
     const url = await server.createDatabase('empty');

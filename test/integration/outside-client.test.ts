@@ -1,6 +1,5 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -24,14 +23,13 @@ interface ReadyLine {
   tables: Record<string, string>;
 }
 
-let app: string;
 let child: ChildProcess;
 let ready: ReadyLine;
 let clients: { kinesis: Kinesis; dynamodb: DynamoDB; lambda: Lambda };
 const lines: string[] = [];
 
 beforeAll(async () => {
-  app = synthesizeReferenceApp();
+  const app = synthesizeReferenceApp();
   // The command has its own process group, so the test can find its children.
   child = spawn(process.execPath, [CLI, 'local', '--serve', '--json', '--app', app], {
     detached: true,
@@ -52,7 +50,6 @@ beforeAll(async () => {
 afterAll(() => {
   for (const client of Object.values(clients ?? {})) client.destroy();
   child?.kill('SIGKILL');
-  rmSync(app, { recursive: true, force: true });
 });
 
 async function invoke(path: string, payload: object): Promise<{ error?: string; answer: Record<string, unknown> }> {

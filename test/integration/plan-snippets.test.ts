@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Language } from '../../bin/plan/cdk-snippet';
@@ -25,7 +25,6 @@ const tools: Record<'python' | 'java', { isFound: boolean; parse(files: string[]
 const EXTENSIONS = { python: 'py', java: 'java' };
 
 const folder = mkdtempSync(join(tmpdir(), 'snippets-'));
-afterAll(() => rmSync(folder, { recursive: true }));
 
 const { types } = JSON.parse(readFileSync('.jsii', 'utf8')) as {
   types: Record<string, { name: string; properties?: Named[]; methods?: (Named & { parameters?: Named[] })[] }>;

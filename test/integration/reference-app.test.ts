@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto';
-import { rmSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { AttributeValue } from '@aws-sdk/client-dynamodb';
 import { type LocalStack, startLocal } from '../../bin/local/run-local';
@@ -20,19 +19,14 @@ import {
  * stream and table.
  */
 
-let app: string;
 let stack: LocalStack;
 const functionLog: string[] = [];
 
 beforeAll(async () => {
-  app = synthesizeReferenceApp();
-  stack = await startLocal({ app, onFunctionLog: (_, line) => functionLog.push(line) });
+  stack = await startLocal({ app: synthesizeReferenceApp(), onFunctionLog: (_, line) => functionLog.push(line) });
 }, 60_000);
 
-afterAll(async () => {
-  await stack?.stop();
-  rmSync(app, { recursive: true, force: true });
-});
+afterAll(() => stack?.stop());
 
 interface Receipt {
   shardId: string;

@@ -1,6 +1,3 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { App, Stack } from 'aws-cdk-lib';
 import { AttributeType, ProjectionType, TableV2 } from 'aws-cdk-lib/aws-dynamodb';
 import { type LocalStack, startLocal } from '../../bin/local/run-local';
@@ -25,25 +22,19 @@ const EVENTS = 100;
 const text = (name: string) => ({ name, type: AttributeType.STRING });
 const id = (event: number) => `event-${String(event).padStart(3, '0')}`;
 
-let app: string;
 let stack: LocalStack;
 
 beforeAll(async () => {
-  app = mkdtempSync(join(tmpdir(), 'numbered-'));
-  synthesize(app);
-  stack = await startLocal({ app });
+  stack = await startLocal({ app: synthesize() });
   for (let event = 0; event < EVENTS; event++) await putAsOthers(event);
 }, 60_000);
 
-afterAll(async () => {
-  await stack?.stop();
-  rmSync(app, { recursive: true });
-});
+afterAll(() => stack?.stop());
 
 /** Synthesizes a table with indexes that no construct of this library has created. */
-function synthesize(outdir: string): void {
-  const root = new App({ outdir });
-  const deployed = new Stack(root, 'Numbered');
+function synthesize(): string {
+  const app = new App();
+  const deployed = new Stack(app, 'Numbered');
   const events = new TableV2(deployed, 'Events', { partitionKey: text('event_id'), tableName: 'events' });
   const shard = { name: 'shard', type: AttributeType.NUMBER };
   events.addGlobalSecondaryIndex({
@@ -75,7 +66,7 @@ function synthesize(outdir: string): void {
   });
   new FanOutQueryFunction(deployed, 'Query', { indexes: [timeIndex, byType] });
   new IndexItemMover(deployed, 'Mover', { index: byType, readUnitsPerSecond: 1_000, writeUnitsPerSecond: 1_000 });
-  root.synth();
+  return app.synth().directory;
 }
 
 /**

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -20,7 +20,6 @@ describe('--input -', () => {
     file = join(folder, 'records.ndjson');
     writeFileSync(file, text);
   });
-  afterAll(() => rmSync(folder, { recursive: true }));
 
   const run = (args: readonly string[], input = '') => {
     const { status, stdout, stderr } = spawnSync(process.execPath, [CLI, ...args], { input, encoding: 'utf8' });

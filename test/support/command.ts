@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
@@ -14,10 +14,9 @@ export async function printed(command: (args: string[]) => Promise<void>, ...arg
   }
 }
 
-/** A folder for the sample files of a test file. The folder is removed after the tests of the file. */
+/** A folder for the sample files of a test file. */
 export function sampleFolder() {
   const folder = mkdtempSync(join(tmpdir(), 'samples-'));
-  afterAll(() => rmSync(folder, { recursive: true }));
   return {
     path: (name: string) => join(folder, name),
     /** Writes lines to a file. Compresses the file if its name ends with `.gz`. */

@@ -1,4 +1,3 @@
-import { rmSync } from 'node:fs';
 import type { LocalTable } from '../../bin/local/assembly/planned-table';
 import { type LocalConsole, startLocalConsole } from '../../bin/local/console/console-server';
 import { FunctionLogs } from '../../bin/local/console/function-logs';
@@ -39,7 +38,6 @@ export async function startWatchedStack({
     async stop() {
       await localConsole.stop();
       await stack.stop();
-      rmSync(app, { recursive: true });
     },
   };
 }

@@ -1,6 +1,3 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Lambda } from '@aws-sdk/client-lambda';
 import { DynamoDBDocument } from '@aws-sdk/lib-dynamodb';
@@ -15,25 +12,18 @@ import { synthesize as jobs } from './jobs/app';
  * aws-samples/aws-cdk-examples, and names that app.
  */
 
-let outdir: string;
 let stack: LocalStack | undefined;
 let lambda: Lambda | undefined;
-
-beforeEach(() => {
-  // No parent folder has node_modules, so the run must find packages from its working directory.
-  outdir = mkdtempSync(join(tmpdir(), 'apps-'));
-});
 
 afterEach(async () => {
   lambda?.destroy();
   await stack?.stop();
-  rmSync(outdir, { recursive: true });
 });
 
 /** Starts a local run of an app. Returns a function that invokes functions by construct path, as an SDK does. */
-async function deploy(synthesize: (outdir: string) => void): Promise<Invoke> {
-  synthesize(outdir);
-  stack = await startLocal({ app: outdir });
+async function deploy(synthesize: () => string): Promise<Invoke> {
+  // No parent folder of the assembly has node_modules, so the run must find packages from its working directory.
+  stack = await startLocal({ app: synthesize() });
   const client = new Lambda({ endpoint: stack.endpoints.lambda, region: 'us-east-1', credentials: LOCAL_CREDENTIALS });
   lambda = client;
   const { functions } = stack;

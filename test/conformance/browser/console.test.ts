@@ -1,5 +1,4 @@
 import { execFile, spawn } from 'node:child_process';
-import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -111,7 +110,6 @@ inBrowser(
     } finally {
       await localConsole.stop();
       await stack.stop();
-      rmSync(app, { recursive: true });
     }
   },
   340_000,

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -37,7 +37,6 @@ describeWhere(runs, 'a headless browser of npm: it has one for Linux x64')('the 
     run(CLI, 'simulate', '--keys', '60', '--skew', '1', '--shards', '8', '--html', file);
     ({ views, requests, errors } = JSON.parse(run(LOOK, pathToFileURL(file).href)));
   }, 60_000);
-  afterAll(() => rmSync(folder, { recursive: true }));
 
   function run(program: string, ...args: string[]): string {
     const { status, stdout, stderr } = spawnSync(process.execPath, [program, ...args], { encoding: 'utf8' });

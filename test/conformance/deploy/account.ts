@@ -1,6 +1,6 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -152,7 +152,6 @@ export class Account {
     const exit = once(this.server, 'exit');
     this.server.stdin?.end();
     await exit;
-    rmSync(this.folder, { recursive: true });
   }
 
   /**

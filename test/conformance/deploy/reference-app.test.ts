@@ -1,4 +1,4 @@
-import { readFileSync, rmSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { shardAttributes } from '../../../lib/core';
 import { INDEXES } from '../../../lib/core/contract/function-environment';
 import { describeWhere } from '../../support/describe-where';
@@ -23,7 +23,6 @@ describeIf('the reference app', () => {
   beforeAll(() => {
     app = synthesizeReferenceApp();
   }, 3 * MINUTES);
-  afterAll(() => rmSync(app, { recursive: true, force: true }));
 
   test(
     'cdk deploy creates the stack, and prints the outputs that README.md names',

@@ -1,6 +1,6 @@
 import '../../support/oldest-cdk';
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { App } from 'aws-cdk-lib';
@@ -56,7 +56,6 @@ describe('the templates and the library', () => {
       join(blogs.synth().directory, 'KeyspacesBlogs.template.json'),
     ];
   }, 60_000);
-  afterAll(() => rmSync(folder, { recursive: true }));
 
   const findings = (linter: (template: string, resources: Record<string, { Type: string }>) => Finding[]) =>
     templates.flatMap((template) => linter(template, JSON.parse(readFileSync(template, 'utf8')).Resources)).map(text);

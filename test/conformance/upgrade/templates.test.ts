@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, realpathSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { templates as reasons } from '../../../release/breaks.json';
@@ -26,8 +26,6 @@ beforeAll(async () => {
   before = templatesIn(await synthesized(LAST, join(folder, 'last')));
   after = templatesIn(await synthesized(CURRENT, join(folder, 'current')));
 }, 120_000);
-
-afterAll(() => rmSync(folder, { recursive: true }));
 
 test('the stacks contain every construct of the last release', () => {
   const { types } = JSON.parse(readFileSync(join(LAST, '.jsii'), 'utf8'));

@@ -1,8 +1,6 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { App, Stack } from 'aws-cdk-lib';
 import { AttributeType } from 'aws-cdk-lib/aws-dynamodb';
@@ -16,12 +14,10 @@ import { describeWhere } from '../../support/describe-where';
 const found = spawnSync('python3', ['-c', 'import boto3']).status === 0;
 
 describeWhere(found, 'python3 with boto3')('orders in Python', () => {
-  let directory: string;
   let local: LocalStack;
 
   beforeAll(async () => {
-    directory = mkdtempSync(join(tmpdir(), 'orders-in-python-'));
-    const app = new App({ outdir: directory });
+    const app = new App();
     const stack = new Stack(app, 'Orders');
     const named = (name: string) => ({ name, type: AttributeType.STRING });
     const byStatus = new ShardedTable(stack, 'Table', { partitionKey: named('orderId') }).addShardedIndex({
@@ -32,14 +28,10 @@ describeWhere(found, 'python3 with boto3')('orders in Python', () => {
       shardCounts: ShardCounts.byValue({ shipped: 8 }, 2),
     });
     new FanOutQueryFunction(stack, 'Query', { indexes: [byStatus] });
-    app.synth();
-    local = await startLocal({ app: directory });
+    local = await startLocal({ app: app.synth().directory });
   }, 120_000);
 
-  afterAll(async () => {
-    await local?.stop();
-    rmSync(directory, { recursive: true, force: true });
-  });
+  afterAll(() => local?.stop());
 
   /** Runs the handler for each event in a process with its own environment, as Lambda does. */
   async function answersTo(events: object[]): Promise<Record<string, unknown>[]> {

@@ -7,16 +7,7 @@ import {
   spawnSync,
 } from 'node:child_process';
 import { once } from 'node:events';
-import {
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  readlinkSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, symlinkSync, writeFileSync } from 'node:fs';
 import { request } from 'node:http';
 import { connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -31,10 +22,6 @@ const CLI = join(__dirname, '../../../dist/bin/even-shards.js');
 const code = mkdtempSync(join(tmpdir(), 'orders-code-'));
 writeFileSync(join(code, 'index.js'), 'exports.handler = async (event) => { console.log("invoked"); return event; };');
 const app = synthesizeOrdersApp({ code, queueVariable: true });
-
-afterAll(() => {
-  for (const directory of [code, app]) rmSync(directory, { recursive: true });
-});
 
 function run(...args: string[]) {
   const { status, stdout, stderr } = spawnSync(process.execPath, [CLI, ...args], { encoding: 'utf8' });
@@ -156,7 +143,6 @@ test('local prints the name of an emulator that fails during the deployment, and
   writeFileSync(join(emulator, 'index.js'), source);
   const args = [CLI, 'local', '--app', app];
   const { status, stderr } = spawnSync(process.execPath, args, { cwd: project, encoding: 'utf8' });
-  rmSync(project, { recursive: true });
   expect({ status, stderr }).toEqual({
     status: 1,
     stderr: 'even-shards: [EMULATOR_FAILED] dynalite ended with exit code 3\n',
@@ -199,7 +185,6 @@ test('local waits at its end for functions that read a stream, and prints how ma
   expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
   expect(stdout).toMatch(/^function App\/Handler reads stream App\/Events$/m);
   expect(stdout).toMatch(/^App\/Handler has handled [1-9]\d* records of App\/Events in [1-9]\d* batch(es)?$/m);
-  rmSync(consumers, { recursive: true });
 }, 60_000);
 
 test('local --serve prints working invocations of functions that read a stream, and the command that lists parked keys', async () => {
@@ -219,7 +204,6 @@ test('local --serve prints working invocations of functions that read a stream, 
   const { status, stdout } = await runWithout(withoutAws(), ...parked);
   expect({ status, stdout }).toEqual({ status: 0, stdout: 'no key is parked\n' });
   await end(child, 'SIGTERM');
-  rmSync(consumers, { recursive: true });
 }, 60_000);
 
 /** Runs a command asynchronously. During a synchronous call, this process could not read the output of `local --serve`. */
@@ -264,7 +248,6 @@ test('local --serve ends when npx is killed, although npx starts the command thr
   const npx = join(dirname(process.env.npm_execpath ?? npmCli()), 'npx-cli.js');
   const command = [npx, '--no', '--', 'even-shards', 'local', '--app', app, '--serve', '--json'];
   await expectToEndWith(spawn(process.execPath, command, { ...IN_A_GROUP, cwd: project }));
-  rmSync(project, { recursive: true });
 }, 60_000);
 
 /** The npm that comes with this Node.js. */

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -35,21 +35,17 @@ async function parkedIn(store: DynamoDbParkingStore): Promise<ParkedKeyReport[]>
 /** Runs two consumers on the stream of one app: the consumer example, and a consumer for these tests. */
 describe('a local run of functions that read a stream', () => {
   const progress: string[] = [];
-  let app: string;
   let stack: LocalStack;
   let documents: DynamoDBDocument;
 
   beforeAll(async () => {
-    app = synthesizeConsumersApp((scope, stream) => {
+    const app = synthesizeConsumersApp((scope, stream) => {
       new OrdersConsumer(scope, 'Orders', { stream });
     });
     stack = await startLocal({ app, onProgress: (line) => progress.push(line) });
     documents = DynamoDBDocument.from(stack.ungatedClients.dynamodb);
   }, 120_000);
-  afterAll(async () => {
-    await stack?.stop();
-    rmSync(app, { recursive: true, force: true });
-  });
+  afterAll(() => stack?.stop());
 
   const put = (...records: { partitionKey: string; data: string }[]) => stack.invoke(PRODUCER, { records });
   const nameOf = (path: string) => stack.tables.find((table) => table.path === path)!.name;
@@ -151,9 +147,8 @@ describe('a local run of functions that read a stream', () => {
 });
 
 test('a mapping and a direct call of an alias of version 2 invoke this version, and an unknown alias is rejected', async () => {
-  const app = mkdtempSync(join(tmpdir(), 'aliases-'));
-  const root = new App({ outdir: app });
-  const scope = new Stack(root, 'App');
+  const app = new App();
+  const scope = new Stack(app, 'App');
   const source = mkdtempSync(join(tmpdir(), 'reader-'));
   const print =
     "console.log([event.Records?.[0].eventSource, context.functionVersion, context.invokedFunctionArn].join(' '))";
@@ -172,10 +167,9 @@ test('a mapping and a direct call of an alias of version 2 invoke this version, 
   for (const [id, invoked] of Object.entries({ OfAlias: alias, OfOther: `${functionName}:other` })) {
     new CfnEventSourceMapping(scope, id, { functionName: invoked, eventSourceArn, startingPosition: 'TRIM_HORIZON' });
   }
-  root.synth();
   const lines: string[] = [];
   const stack = await startLocal({
-    app,
+    app: app.synth().directory,
     onProgress: (line) => lines.push(line),
     onFunctionLog: (_, line) => lines.push(line),
   });
@@ -198,6 +192,5 @@ test('a mapping and a direct call of an alias of version 2 invoke this version, 
   } finally {
     lambda.destroy();
     await stack.stop();
-    for (const folder of [app, source]) rmSync(folder, { recursive: true });
   }
 }, 60_000);

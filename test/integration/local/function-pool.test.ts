@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -26,10 +26,7 @@ interface FunctionOptions {
 const project = mkdtempSync(join(tmpdir(), 'handler-module-'));
 const pools: FunctionPool[] = [];
 
-afterAll(async () => {
-  await Promise.all(pools.map((pool) => pool.stop()));
-  rmSync(project, { recursive: true });
-});
+afterAll(() => Promise.all(pools.map((pool) => pool.stop())));
 
 /** A function with these files. Its asset is in the folder of a project that uses ES modules. */
 function functionOf(

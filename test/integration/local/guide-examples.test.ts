@@ -1,6 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { App, Stack } from 'aws-cdk-lib';
@@ -15,12 +14,10 @@ import { FanOutQueryFunction, KeyShardedTable, ShardCounts, ShardedTable } from 
 
 const string = (name: string) => ({ name, type: AttributeType.STRING });
 
-let outdir: string;
 let stack: LocalStack;
 
 beforeAll(async () => {
-  outdir = mkdtempSync(join(tmpdir(), 'guide-examples-'));
-  const app = new App({ outdir });
+  const app = new App();
   const scope = new Stack(app, 'App');
   const orders = new ShardedTable(scope, 'Orders', { partitionKey: string('orderId') });
   const byStatus = orders.addShardedIndex({
@@ -35,13 +32,9 @@ beforeAll(async () => {
     shardCounts: ShardCounts.uniform(3),
   });
   new FanOutQueryFunction(scope, 'Query', { indexes: [byStatus], tables: [invoices] });
-  app.synth();
-  stack = await startLocal({ app: outdir });
+  stack = await startLocal({ app: app.synth().directory });
 }, 60_000);
-afterAll(async () => {
-  await stack?.stop();
-  rmSync(outdir, { recursive: true });
-});
+afterAll(() => stack?.stop());
 
 test.each([
   ['sharded-tables.md', 'Writing', /createdAt/],

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { closeSync, mkdtempSync, openSync, rmSync, writeFileSync } from 'node:fs';
+import { closeSync, mkdtempSync, openSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
@@ -7,8 +7,6 @@ import { gzipSync } from 'node:zlib';
 const CLI = join(__dirname, '../../../dist/bin/even-shards.js');
 const folder = mkdtempSync(join(tmpdir(), 'hostile-input-'));
 const file = (name: string) => join(folder, name);
-
-afterAll(() => rmSync(folder, { recursive: true }));
 
 /** Runs the command with 512 MB of memory. To hold a line of 1.1 GB, the command would need four times as much. */
 function run(args: string[], stdio: Parameters<typeof spawnSync>[2] = {}) {

@@ -1,6 +1,3 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { App, Stack } from 'aws-cdk-lib';
 import { AttributeType } from 'aws-cdk-lib/aws-dynamodb';
 import { examples } from '../../../bin/local/ready-message';
@@ -12,11 +9,10 @@ const BUDGET = { readUnitsPerSecond: 1_000, writeUnitsPerSecond: 1_000 };
 
 /** A local run has the functions of the item movers. It does not run their state machines. */
 describe('the functions of item movers, in a local run', () => {
-  const directory = mkdtempSync(join(tmpdir(), 'moved-'));
   let stack: LocalStack;
 
   beforeAll(async () => {
-    const app = new App({ outdir: directory });
+    const app = new App();
     const deployed = new Stack(app, 'Moved');
     const orders = new ShardedTable(deployed, 'Orders', {
       partitionKey: { name: 'orderId', type: AttributeType.STRING },
@@ -30,17 +26,13 @@ describe('the functions of item movers, in a local run', () => {
     new IndexItemMover(deployed, 'MoveOrders', { index, ...BUDGET });
     const table = invoiceTable(deployed, { shardCounts: ShardCounts.uniform(6).since(ShardCounts.uniform(5)) });
     new TableItemMover(deployed, 'MoveInvoices', { table, itemVersion: ItemVersion.none(), ...BUDGET });
-    app.synth();
-    stack = await startLocal({ app: directory });
+    stack = await startLocal({ app: app.synth().directory });
   }, 60_000);
 
-  afterAll(async () => {
-    await stack?.stop();
-    rmSync(directory, { recursive: true });
-  });
+  afterAll(() => stack?.stop());
 
   test('the example invocations of a local run work', async () => {
-    const lines = examples(stack, { url: 'http://console' }, directory).filter((line) => line.startsWith('curl '));
+    const lines = examples(stack, { url: 'http://console' }, 'cdk.out').filter((line) => line.startsWith('curl '));
     expect(lines).toHaveLength(2);
     for (const line of lines) {
       const [, url, body] = /^curl (\S+) -d '(.*)'$/.exec(line)!;

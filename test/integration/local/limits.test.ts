@@ -1,4 +1,3 @@
-import { rmSync } from 'node:fs';
 import { setTimeout } from 'node:timers/promises';
 import { DynamoDB } from '@aws-sdk/client-dynamodb';
 import { Kinesis } from '@aws-sdk/client-kinesis';
@@ -16,17 +15,12 @@ import { indexConfig, synthesizeReferenceApp } from '../../support/reference-app
 const SCALE = 0.1;
 
 describe('local --limits', () => {
-  let app: string;
   let stack: LocalStack;
 
   beforeAll(async () => {
-    app = synthesizeReferenceApp();
-    stack = await startLocal({ app, gates: { limits: SCALE } });
+    stack = await startLocal({ app: synthesizeReferenceApp(), gates: { limits: SCALE } });
   }, 60_000);
-  afterAll(async () => {
-    await stack?.stop();
-    rmSync(app, { recursive: true });
-  });
+  afterAll(() => stack?.stop());
 
   afterEach(() => jest.restoreAllMocks());
 

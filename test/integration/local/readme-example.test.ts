@@ -35,10 +35,7 @@ describe('the examples of README', () => {
     stack = await startLocal({ app, onProgress: (line) => progress.push(line) });
   }, 60_000);
 
-  afterAll(async () => {
-    await stack?.stop();
-    rmSync(app, { recursive: true, force: true });
-  });
+  afterAll(() => stack?.stop());
 
   test('the app has an index with multi-attribute keys', () => {
     expect(readFileSync(join(app, 'Orders.template.json'), 'utf8')).toContain('\\"keyLayout\\":\\"multi-attribute\\"');

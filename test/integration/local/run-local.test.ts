@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -25,14 +25,10 @@ beforeAll(async () => {
     target: 'node20',
   });
   directory = synthesizeOrdersApp({ code });
-  rmSync(code, { recursive: true });
   stack = await startLocal({ app: directory, onFunctionLog: (path, line) => logged.push([path, line]) });
 }, 60_000);
 
-afterAll(async () => {
-  await stack?.stop();
-  rmSync(directory, { recursive: true, force: true });
-});
+afterAll(() => stack?.stop());
 
 function invoke(action: string, argument?: unknown): Promise<unknown> {
   return stack.invoke(WRITER, { action, argument });
@@ -141,7 +137,6 @@ describe('a local run', () => {
     // Each of these eight invocations ends only after all eight have begun.
     const meet = () => invoke('meet', { directory: meeting, invocations: 8 });
     expect(await Promise.all(Array.from({ length: 16 }, meet))).toEqual(Array(16).fill('met'));
-    rmSync(meeting, { recursive: true });
   });
 
   test('responds to an asynchronous invocation with 202, and runs the function', async () => {
@@ -170,9 +165,4 @@ test('stop ends all services of a local run', async () => {
   await other.stop();
   for (const endpoint of Object.values(other.endpoints)) await expect(fetch(endpoint)).rejects.toThrow('fetch failed');
   await expect(other.invoke(WRITER, {})).rejects.toThrow('the local stack is stopped');
-});
-
-test('startLocal rejects a port that another process uses', async () => {
-  const { port } = new URL(stack.endpoints.lambda);
-  await expect(startLocal({ app: directory, port: Number(port) })).rejects.toThrow(`port ${port} is in use`);
 });

@@ -1,6 +1,3 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { DynamoDBDocument } from '@aws-sdk/lib-dynamodb';
 import { App } from 'aws-cdk-lib';
 import { type LocalStack, startLocal } from '../../../bin/local/run-local';
@@ -10,28 +7,20 @@ import { TABLES } from '../../../lib/core/contract/function-environment';
 
 const TRANSACTION = { InvoiceNumber: '121212', ClientTransactionId: 'Client1_trans1' };
 
-function synthesizedInvoices(): string {
-  const app = new App({ outdir: mkdtempSync(join(tmpdir(), 'invoices-')) });
-  new InvoiceStack(app, 'Example', { env: { account: '111111111111', region: 'us-east-1' } });
-  return app.synth().directory;
-}
-
 describe('a table that is sharded by its own key, in a local run with --limits', () => {
-  const app = synthesizedInvoices();
   let stack: LocalStack;
   let config: ShardedTableConfig;
   let documents: DynamoDBDocument;
 
   beforeAll(async () => {
-    stack = await startLocal({ app, gates: { limits: 1 } });
+    const app = new App();
+    new InvoiceStack(app, 'Example', { env: { account: '111111111111', region: 'us-east-1' } });
+    stack = await startLocal({ app: app.synth().directory, gates: { limits: 1 } });
     config = JSON.parse(stack.functions[0]!.environment[TABLES]!).Invoices;
     documents = DynamoDBDocument.from(stack.clients.dynamodb);
   }, 60_000);
 
-  afterAll(async () => {
-    await stack?.stop();
-    rmSync(app, { recursive: true, force: true });
-  });
+  afterAll(() => stack?.stop());
 
   test('puts, gets and deletes items in transactions', async () => {
     const put = () => documents.transactWrite({ TransactItems: transactPut(config, TRANSACTION, { ifAbsent: true }) });

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { App, Stack } from 'aws-cdk-lib';
@@ -15,19 +15,15 @@ interface Warning {
  */
 export function deployInTurn(...deployments: ((stack: Stack) => void)[]): Warning[][] {
   const folder = mkdtempSync(join(tmpdir(), 'even-shards-deployed-'));
-  try {
-    return deployments.map((define, deployment) => {
-      const context = deployment > 0 ? { 'even-shards:deployedAssembly': folder } : {};
-      const app = new App({ outdir: folder, context });
-      const stack = new Stack(app, 'Orders');
-      define(stack);
-      app.synth();
-      const warnings = Annotations.fromStack(stack).findWarning('*', Match.anyValue());
-      return warnings.map(({ id, entry: { data } }) => ({ path: id, text: data as string }));
-    });
-  } finally {
-    rmSync(folder, { recursive: true });
-  }
+  return deployments.map((define, deployment) => {
+    const context = deployment > 0 ? { 'even-shards:deployedAssembly': folder } : {};
+    const app = new App({ outdir: folder, context });
+    const stack = new Stack(app, 'Orders');
+    define(stack);
+    app.synth();
+    const warnings = Annotations.fromStack(stack).findWarning('*', Match.anyValue());
+    return warnings.map(({ id, entry: { data } }) => ({ path: id, text: data as string }));
+  });
 }
 
 /** The warnings of synthesis for the second of two deployments. */

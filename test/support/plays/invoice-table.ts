@@ -1,6 +1,4 @@
 import { execFile } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { DynamoDB } from '@aws-sdk/client-dynamodb';
@@ -229,20 +227,15 @@ export function describeInvoiceTable(
     }, 60_000);
 
     describe('in examples/invoice-table', () => {
-      const app = mkdtempSync(join(tmpdir(), 'invoice-table-'));
       let stack: LocalStack;
       let table: ShardedTableConfig;
       beforeAll(async () => {
-        const cdkApp = new App({ outdir: app });
-        new InvoiceStack(cdkApp, 'Example', { env: { account: '111111111111', region: 'us-east-1' } });
-        cdkApp.synth();
-        stack = await startLocal({ app, dynamodbEndpoint: service.endpoint });
+        const app = new App();
+        new InvoiceStack(app, 'Example', { env: { account: '111111111111', region: 'us-east-1' } });
+        stack = await startLocal({ app: app.synth().directory, dynamodbEndpoint: service.endpoint });
         table = invoices(stack.tables[0]!.name, FIVE);
       });
-      afterAll(async () => {
-        await stack?.stop();
-        rmSync(app, { recursive: true, force: true });
-      });
+      afterAll(() => stack?.stop());
       const page = { table: 'Invoices', value: '343434', sortKey: { beginsWith: 'Client2_' }, limit: 5 };
       const answer = async (event: object) => (await stack.invoke('Example/Query/Function', event)) as FunctionAnswer;
       const added = transactions.slice(0, 40).map((each) => ({ ...each, InvoiceNumber: '343434', changedAt: '1' }));

@@ -1,6 +1,3 @@
-import { mkdtempSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { App, Stack } from 'aws-cdk-lib';
 import { AttributeType } from 'aws-cdk-lib/aws-dynamodb';
 import {
@@ -19,8 +16,7 @@ import {
  * that is sharded by its own key.
  */
 export function synthesizeConsoleApp({ shardCount }: { shardCount: number }): string {
-  const directory = mkdtempSync(join(tmpdir(), 'console-app-'));
-  const app = new App({ outdir: directory });
+  const app = new App();
   const stack = new Stack(app, 'App');
   const text = (name: string) => ({ name, type: AttributeType.STRING });
 
@@ -53,6 +49,5 @@ export function synthesizeConsoleApp({ shardCount }: { shardCount: number }): st
   });
   new FanOutQueryFunction(stack, 'Query', { indexes: [byStatus, byTime, byTenant], tables: [sessions] });
   new AdaptiveShardCountController(stack, 'Controller', { index: byTenant });
-  app.synth();
-  return directory;
+  return app.synth().directory;
 }

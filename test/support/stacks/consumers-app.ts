@@ -15,8 +15,8 @@ export const TABLE_CONSUMER = 'watcher';
  * ordered consumer reads the stream of a table.
  */
 export function synthesizeConsumersApp(add: (stack: Stack, stream: UniformStream) => void = () => {}): string {
-  const outdir = mkdtempSync(join(tmpdir(), 'consumers-app-'));
-  const stack = new Stack(new App({ outdir }), 'App');
+  const app = new App();
+  const stack = new Stack(app, 'App');
   const stream = new UniformStream(stack, 'Events', { shardCount: 2 });
   new OrderedProducerFunction(stack, 'Producer', { stream, aggregation: true, sequence: true });
   const lists = new TableV2(stack, 'Lists', { partitionKey: { name: 'id', type: AttributeType.STRING } });
@@ -47,6 +47,5 @@ export function synthesizeConsumersApp(add: (stack: Stack, stream: UniformStream
     }),
   });
   add(stack, stream);
-  (stack.node.root as App).synth();
-  return outdir;
+  return app.synth().directory;
 }

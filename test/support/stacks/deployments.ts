@@ -1,6 +1,3 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { App, CfnOutput, Duration, Stack, Stage } from 'aws-cdk-lib';
 import { type Attribute, AttributeType, type Billing, type WarmThroughput } from 'aws-cdk-lib/aws-dynamodb';
 import {
@@ -39,10 +36,9 @@ export interface Deployment {
   readonly queriedIndexes?: readonly string[];
 }
 
-/** Synthesizes an app for the orders of a shop, in a stage. The caller removes the returned folder. */
+/** Synthesizes an app for the orders of a shop, in a stage. Returns the folder of the assembly. */
 export function synthesizeDeployment(deployment: Deployment = {}): string {
-  const outdir = mkdtempSync(join(tmpdir(), 'deployment-'));
-  const app = new App({ outdir });
+  const app = new App();
   const stage = new Stage(app, 'Shop');
   const stack = new Stack(stage, 'Orders');
   const { shardCount = 4, hashBuckets = 256, retentionHours = 48, tableId = 'Table' } = deployment;
@@ -76,22 +72,7 @@ export function synthesizeDeployment(deployment: Deployment = {}): string {
   const queried = added.filter((index) => queriedIndexes.includes(index.indexName));
   if (queried.length > 0) new FanOutQueryFunction(reports, 'Query', { indexes: queried });
   new CfnOutput(stack, 'TableName', { value: table.tableName });
-  app.synth();
-  return outdir;
+  return app.synth().directory;
 }
 
 const text = (name: string): Attribute => ({ name, type: AttributeType.STRING });
-
-/** Synthesizes two successive deployments, calls `use` with their folders, and removes the folders. */
-export async function withDeployments<T>(
-  deployed: Deployment,
-  coming: Deployment,
-  use: (deployed: string, coming: string) => Promise<T>,
-): Promise<T> {
-  const folders = [synthesizeDeployment(deployed), synthesizeDeployment(coming)] as const;
-  try {
-    return await use(...folders);
-  } finally {
-    for (const folder of folders) rmSync(folder, { recursive: true });
-  }
-}

@@ -1,6 +1,3 @@
-import { mkdtempSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import type * as cdk from 'aws-cdk-lib';
 import type * as dynamodb from 'aws-cdk-lib/aws-dynamodb';
 import type * as kinesis from 'aws-cdk-lib/aws-kinesis';
@@ -34,7 +31,7 @@ export function synthesizeOrdersApp({ code, version = 'aws-cdk-lib', ...options 
   const { Queue } = library<typeof sqs>(version, 'aws-sqs');
   const text = (name: string) => ({ name, type: AttributeType.STRING });
 
-  const app = new App({ outdir: mkdtempSync(join(tmpdir(), 'orders-app-')) });
+  const app = new App();
   // The name makes the dependent stack the first stack in the manifest.
   const reports = new Stack(app, 'AReports');
   const orders = new Stack(app, 'Orders');

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
@@ -6,7 +6,6 @@ import { InvalidInputError } from '../../../bin/invalid-input-error';
 import { sampleRecords } from '../../../bin/sample-records';
 
 const folder = mkdtempSync(join(tmpdir(), 'sample-records-'));
-afterAll(() => rmSync(folder, { recursive: true }));
 
 async function read(name: string, content: string | Buffer): Promise<object[]> {
   const file = join(folder, name);

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { InvalidInputError } from '../../../bin/invalid-input-error';
@@ -14,18 +14,8 @@ const stack = {
   invoke,
 } as unknown as LocalStack;
 
-let directory: string;
-
-beforeAll(() => {
-  directory = mkdtempSync(join(tmpdir(), 'user-events-'));
-});
-
-afterAll(() => {
-  rmSync(directory, { recursive: true });
-});
-
 function run(content: string) {
-  const file = join(directory, 'events.ndjson');
+  const file = join(mkdtempSync(join(tmpdir(), 'user-events-')), 'events.ndjson');
   writeFileSync(file, content);
   return runSample(stack, { input: [file], partitionKey: 'account', print: () => {} });
 }

@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { App, CfnParameter, Stack, Stage } from 'aws-cdk-lib';
@@ -15,7 +15,6 @@ describe('synthesis with the deployed template', () => {
   beforeEach(() => {
     folder = mkdtempSync(join(tmpdir(), 'even-shards-deployed-'));
   });
-  afterEach(() => rmSync(folder, { recursive: true }));
 
   function stackWith(shardCounts: ShardCounts, context: Record<string, unknown>): Stack {
     const stack = new Stack(new App({ outdir: folder, context }), 'Orders');

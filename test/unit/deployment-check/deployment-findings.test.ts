@@ -9,6 +9,7 @@ const index = (IndexName: string, by = IndexName, ProjectionType = 'ALL') => ({
   KeySchema: [key(by)],
   Projection: { ProjectionType },
 });
+const indexes = (...GlobalSecondaryIndexes: readonly object[]): Properties => ({ GlobalSecondaryIndexes });
 const RECOVERED = { PointInTimeRecoverySpecification: { PointInTimeRecoveryEnabled: true } };
 const STRONG = { MultiRegionConsistency: 'STRONG' };
 const PROVISIONED = { BillingMode: 'PROVISIONED' };
@@ -121,13 +122,13 @@ describe('the findings for a change of a table', () => {
     [
       'two new indexes in one deployment',
       {},
-      { GlobalSecondaryIndexes: [index('a'), index('b')] },
+      indexes(index('a'), index('b')),
       ['Deployment.severalIndexes refused split Table'],
     ],
     [
       'a new index and a removed index in one deployment',
-      { GlobalSecondaryIndexes: [index('a')] },
-      { GlobalSecondaryIndexes: [index('b')] },
+      indexes(index('a')),
+      indexes(index('b')),
       ['Deployment.severalIndexes refused split Table', 'Deployment.indexDeleted deleted prepare Table'],
     ],
     [
@@ -144,8 +145,8 @@ describe('the findings for a change of a table', () => {
     ],
     [
       'a projection whose attributes have another order',
-      { GlobalSecondaryIndexes: [{ ...index('a'), Projection: including('b', 'c') }] },
-      { GlobalSecondaryIndexes: [{ ...index('a'), Projection: including('c', 'b') }] },
+      indexes({ ...index('a'), Projection: including('b', 'c') }),
+      indexes({ ...index('a'), Projection: including('c', 'b') }),
       [],
     ],
     [
@@ -169,26 +170,21 @@ describe('the findings for a change of a table', () => {
     ['a first warm throughput of a provisioned table', PROVISIONED, { ...PROVISIONED, ...warm(4_000) }, []],
     [
       'lower warm throughput of an index',
-      { GlobalSecondaryIndexes: [{ ...index('a'), ...warm(40_000) }] },
-      { GlobalSecondaryIndexes: [{ ...index('a'), WarmThroughput: { ReadUnitsPerSecond: 30_000 } }] },
+      indexes({ ...index('a'), ...warm(40_000) }),
+      indexes({ ...index('a'), WarmThroughput: { ReadUnitsPerSecond: 30_000 } }),
       ['Deployment.warmThroughput refused revise Table'],
     ],
-    [
-      'one new index',
-      { GlobalSecondaryIndexes: [index('a')] },
-      { GlobalSecondaryIndexes: [index('a'), index('b')] },
-      [],
-    ],
+    ['one new index', indexes(index('a')), indexes(index('a'), index('b')), []],
     [
       'another key of an index',
-      { GlobalSecondaryIndexes: [index('a')] },
-      { GlobalSecondaryIndexes: [index('a', 'other')] },
+      indexes(index('a')),
+      indexes(index('a', 'other')),
       ['Deployment.indexKeySchema refused revise Table'],
     ],
     [
       'another projection of an index',
-      { GlobalSecondaryIndexes: [index('a')] },
-      { GlobalSecondaryIndexes: [index('a', 'a', 'KEYS_ONLY')] },
+      indexes(index('a')),
+      indexes(index('a', 'a', 'KEYS_ONLY')),
       ['Deployment.indexProjection refused revise Table'],
     ],
     [
@@ -432,7 +428,7 @@ describe('the findings for resources in use', () => {
   const config = (table: unknown) => ({
     'Fn::Join': ['', ['{"byStatus":{"tableName":"', table, '","indexName":"byStatus"}}']],
   });
-  const indexed = table({ GlobalSecondaryIndexes: [index('byStatus', 'status')] });
+  const indexed = table(indexes(index('byStatus', 'status')));
   const exported = { Outputs: { Name: { Value: { Ref: 'Table' }, Export: { Name: 'Orders:Name' } } } };
   const reader = lambda({ EVEN_SHARDS_INDEXES: config({ Ref: 'Table' }) });
   const otherReader = lambda({ EVEN_SHARDS_INDEXES: config({ 'Fn::ImportValue': 'Orders:Name' }) });
@@ -493,10 +489,7 @@ describe('the finding for a deleted index', () => {
     ['only the table', allowed('dynamodb:Query', arn), NONE],
     ['another action', allowed('dynamodb:GetItem', [arn, ofIndex('*')]), NONE],
   ])('with a policy that allows %s – names the functions that may query the index', (_, others, expected) => {
-    const text = textsOf(
-      { ...others, Table: table({ GlobalSecondaryIndexes: [index('a')] }) },
-      { ...others, Table: table() },
-    );
+    const text = textsOf({ ...others, Table: table(indexes(index('a'))) }, { ...others, Table: table() });
     expect(text).toContain(expected);
   });
 });
@@ -638,7 +631,7 @@ describe('the findings for a sharded index that a deployed table gets', () => {
       'dynamodb:Query',
       ofIndex('a'),
     );
-    const adopted = table({ GlobalSecondaryIndexes: [index('a')] });
+    const adopted = table(indexes(index('a')));
     expect(findingsOf({ Table: table() }, { Table: adopted, ...others })).toEqual(expected);
   });
 
@@ -681,7 +674,7 @@ describe('the findings for a sharded index that a deployed table gets', () => {
   test.each<[string, Resource, Resource, string[]]>([
     ['a second index', first, sharded(['a', 'b']), [UNBOUND]],
     ['a second index with the same shard attribute', sharded(['b1']), sharded(['b1', 'b2']), []],
-    ['a plain index that becomes a sharded index', table({ GlobalSecondaryIndexes: [index('a')] }), first, []],
+    ['a plain index that becomes a sharded index', table(indexes(index('a'))), first, []],
     ['an unchanged index', first, first, []],
     ['an index that a keeper still keeps', sharded(['a'], ['a']), sharded(['a'], ['a']), []],
     [

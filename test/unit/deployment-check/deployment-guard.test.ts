@@ -1,15 +1,6 @@
-import { Annotations, CfnOutput, CfnResource, Duration, NestedStack, type Stack } from 'aws-cdk-lib';
+import { Annotations, CfnOutput, CfnResource, NestedStack, type Stack } from 'aws-cdk-lib';
 import { AttributeType } from 'aws-cdk-lib/aws-dynamodb';
-import { Stream } from 'aws-cdk-lib/aws-kinesis';
-import { Queue } from 'aws-cdk-lib/aws-sqs';
-import {
-  FanOutQueryFunction,
-  OrderedProducerFunction,
-  ShardCounts,
-  type ShardedIndex,
-  ShardedTable,
-  UniformStream,
-} from '../../../lib';
+import { ShardCounts, ShardedTable, UniformStream } from '../../../lib';
 import { deployInTurn } from '../../support/fakes/deploy-in-turn';
 
 const RENAMED = 'cdk-even-shards:Deployment.renamed';
@@ -85,40 +76,6 @@ describe('synthesis after a deployment', () => {
     expect(warnings).toEqual([
       expect.stringContaining(`AWS::Include (Transform) ${ending}: only CloudFormation runs this macro`),
       expect.stringContaining(`Topic (AWS::SNS::Topic) ${ending}: Metadata must be an object`),
-    ]);
-  });
-
-  test('warns of an index that is removed together with a function that reads the index', () => {
-    const orders = (indexNames: string[]) => (stack: Stack) => {
-      const jobs = table('Jobs')(stack);
-      const indexes = indexNames.map(
-        (indexName): ShardedIndex => jobs.addShardedIndex({ indexName, shardCounts: ShardCounts.uniform(2) }),
-      );
-      new FanOutQueryFunction(stack, 'Query', { indexes });
-    };
-    expect(idsOf(orders(['one', 'two']), orders(['one']))).toEqual([
-      ['/Orders/Jobs/Resource', 'cdk-even-shards:Deployment.indexInUse'],
-    ]);
-  });
-
-  test('warns of a changed number of hash buckets in a stack that imports its stream', () => {
-    const producer = (hashBuckets: number, id: string) => (stack: Stack) => {
-      const stream = Stream.fromStreamArn(stack, 'Events', 'arn:aws:kinesis:us-east-1:111111111111:stream/events');
-      new OrderedProducerFunction(stack, 'Producer', { stream, hashBuckets });
-      new Queue(stack, id);
-    };
-    expect(idsOf(producer(256, 'Old'), producer(512, 'New')).sort()).toEqual([
-      ['/Orders/New/Resource', RENAMED],
-      ['/Orders/Producer/Function/Resource', 'cdk-even-shards:Deployment.hashBuckets'],
-    ]);
-  });
-
-  test('warns of a stream that gets more than twice the shards and a shorter retention', () => {
-    const stream = (shardCount: number, hours: number) => (stack: Stack) =>
-      new UniformStream(stack, 'Events', { shardCount, retentionPeriod: Duration.hours(hours) });
-    expect(idsOf(stream(2, 48), stream(16, 24))).toEqual([
-      ['/Orders/Events/Resource', 'cdk-even-shards:Deployment.shardCount'],
-      ['/Orders/Events/Resource', 'cdk-even-shards:Deployment.retentionLowered'],
     ]);
   });
 });

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 
@@ -128,7 +128,6 @@ function violations(files: Record<string, string[]>): string[] {
       .filter(({ code }) => RULES.includes(code.value))
       .map(({ location: { path, range } }) => `${path}: ${files[path]![range.start.line - 1]}`);
   } finally {
-    rmSync(folder, { recursive: true });
   }
 }
 

@@ -13,7 +13,6 @@ describe('release/checksums.mjs', () => {
     for (const file of ['bom.json', 'languages/js/a.tgz', 'languages/.hidden']) writeFileSync(join(folder, file), file);
     built = run('write', folder).stdout.trim();
   });
-  afterEach(() => rmSync(folder, { recursive: true }));
 
   const run = (...args: string[]) =>
     spawnSync(process.execPath, ['release/checksums.mjs', ...args], { encoding: 'utf8' });

@@ -6,8 +6,8 @@ import { AttributeType, Table } from 'aws-cdk-lib/aws-dynamodb';
 import { Code, Function as LambdaFunction, Runtime } from 'aws-cdk-lib/aws-lambda';
 
 /** Has the same kinds of resources as `api-websocket-lambda-dynamodb` of aws-samples/aws-cdk-examples: functions from plain folders, a named table with provisioned throughput, and an API of L1 constructs. */
-export function synthesize(outdir: string): void {
-  const app = new App({ outdir });
+export function synthesize(): string {
+  const app = new App();
   const stack = new Stack(app, 'Chat');
   const table = new Table(stack, 'connections', {
     tableName: 'connections',
@@ -36,5 +36,5 @@ export function synthesize(outdir: string): void {
       ...{ apiId: api.ref, routeKey: `$${route}`, target: `integrations/${integration.ref}` },
     });
   }
-  app.synth();
+  return app.synth().directory;
 }

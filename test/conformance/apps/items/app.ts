@@ -7,8 +7,8 @@ import { Runtime } from 'aws-cdk-lib/aws-lambda';
 import { NodejsFunction } from 'aws-cdk-lib/aws-lambda-nodejs';
 
 /** Has the same kinds of resources as `api-cors-lambda-crud-dynamodb` of aws-samples/aws-cdk-examples: a function for each operation on items. The functions use the SDK of the Lambda runtime. */
-export function synthesize(outdir: string): void {
-  const app = new App({ outdir });
+export function synthesize(): string {
+  const app = new App();
   const stack = new Stack(app, 'Items');
   const table = new Table(stack, 'items', {
     partitionKey: { name: 'itemId', type: AttributeType.STRING },
@@ -27,5 +27,5 @@ export function synthesize(outdir: string): void {
     table.grantReadWriteData(fn);
     items.addMethod(method, new LambdaIntegration(fn));
   }
-  app.synth();
+  return app.synth().directory;
 }

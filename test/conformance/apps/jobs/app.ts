@@ -7,8 +7,8 @@ import { Code, Function as LambdaFunction, Runtime } from 'aws-cdk-lib/aws-lambd
 import { LogGroup, RetentionDays } from 'aws-cdk-lib/aws-logs';
 
 /** Has the same kinds of resources as `api-gateway-async-lambda-invocation` of aws-samples/aws-cdk-examples: an API that asynchronously invokes a function of ES modules. */
-export function synthesize(outdir: string): void {
-  const app = new App({ outdir });
+export function synthesize(): string {
+  const app = new App();
   const stack = new Stack(app, 'Jobs');
   const table = new Table(stack, 'table', {
     partitionKey: { name: 'jobId', type: AttributeType.STRING },
@@ -25,5 +25,5 @@ export function synthesize(outdir: string): void {
   const asynchronously = { 'integration.request.header.X-Amz-Invocation-Type': "'Event'" };
   const integration = new LambdaIntegration(fn, { proxy: false, requestParameters: asynchronously });
   new RestApi(stack, 'api').root.addResource('job').addMethod('POST', integration);
-  app.synth();
+  return app.synth().directory;
 }

@@ -1,4 +1,4 @@
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { AttributeType } from 'aws-cdk-lib/aws-dynamodb';
@@ -6,7 +6,7 @@ import { check, exitCodeOf } from '../../../../bin/check';
 import { ShardCounts } from '../../../../lib';
 import { type Effect, finding, type Step } from '../../../../lib/deployment-check/finding';
 import { printed } from '../../../support/command';
-import { type Deployment, withDeployments } from '../../../support/stacks/deployments';
+import { type Deployment, synthesizeDeployment } from '../../../support/stacks/deployments';
 
 /** Compares pairs of assemblies. The snapshots show the output of the command. */
 describe('even-shards check', () => {
@@ -14,8 +14,10 @@ describe('even-shards check', () => {
     process.exitCode = undefined;
   });
 
-  const checked = (deployed: Deployment, coming: Deployment, ...args: string[]): Promise<string> =>
-    withDeployments(deployed, coming, (before, next) => printed(check, '--deployed', before, '--app', next, ...args));
+  const checked = (deployed: Deployment, coming: Deployment, ...args: string[]): Promise<string> => {
+    const [before, next] = [synthesizeDeployment(deployed), synthesizeDeployment(coming)];
+    return printed(check, '--deployed', before, '--app', next, ...args);
+  };
 
   test('reports no finding without a change, and ends with 0', async () => {
     expect(await checked({}, {})).toMatchSnapshot();
@@ -107,32 +109,29 @@ describe('even-shards check', () => {
   });
 
   test('--deployed accepts a folder with one template file for each stack, named after the stack', async () => {
-    await withDeployments({}, { tableId: 'Orders' }, async (deployed, coming) => {
-      const fetched = mkdtempSync(join(tmpdir(), 'fetched-'));
-      const folder = join(deployed, 'assembly-Shop');
-      const template = readdirSync(folder).find((file) => /^ShopOrders.*template.json$/.test(file))!;
-      cpSync(join(folder, template), join(fetched, 'Shop-Orders.template.json'));
-      expect(await printed(check, '--deployed', fetched, '--app', coming)).toContain('Deployment.renamed');
-      rmSync(fetched, { recursive: true });
-    });
+    const deployed = synthesizeDeployment();
+    const coming = synthesizeDeployment({ tableId: 'Orders' });
+    const fetched = mkdtempSync(join(tmpdir(), 'fetched-'));
+    const folder = join(deployed, 'assembly-Shop');
+    const template = readdirSync(folder).find((file) => /^ShopOrders.*template.json$/.test(file))!;
+    cpSync(join(folder, template), join(fetched, 'Shop-Orders.template.json'));
+    expect(await printed(check, '--deployed', fetched, '--app', coming)).toContain('Deployment.renamed');
   });
 
   test('--deployed accepts a template inside a JSON string, and names the parts that it cannot compare, and rejects a file that is not a template', async () => {
-    await withDeployments({}, { tableId: 'Orders' }, async (_, coming) => {
-      const fetched = mkdtempSync(join(tmpdir(), 'fetched-'));
-      const file = join(fetched, 'Shop-Orders.template.json');
-      const run = () => printed(check, '--deployed', fetched, '--app', coming);
-      writeFileSync(file, JSON.stringify(JSON.stringify({ Resources: {} })));
-      expect(await run()).toMatch(/^nothing to look out for; 1 of 1 stack is deployed/);
-      writeFileSync(file, JSON.stringify({ Resources: { A: null, 'Fn::ForEach::Topics': [] } }));
-      expect(await run()).toContain('not compared: Shop-Orders/A (Resources), it must be an object, got null');
-      expect(await run()).toContain('Fn::ForEach::Topics (Resources), only CloudFormation expands Fn::ForEach');
-      for (const wrong of ['Resources:', '7', '{"Resources":[]}']) {
-        writeFileSync(file, wrong);
-        await expect(run()).rejects.toThrow(/deployed must be a folder whose templates are JSON objects/);
-      }
-      rmSync(fetched, { recursive: true });
-    });
+    const coming = synthesizeDeployment({ tableId: 'Orders' });
+    const fetched = mkdtempSync(join(tmpdir(), 'fetched-'));
+    const file = join(fetched, 'Shop-Orders.template.json');
+    const run = () => printed(check, '--deployed', fetched, '--app', coming);
+    writeFileSync(file, JSON.stringify(JSON.stringify({ Resources: {} })));
+    expect(await run()).toMatch(/^nothing to look out for; 1 of 1 stack is deployed/);
+    writeFileSync(file, JSON.stringify({ Resources: { A: null, 'Fn::ForEach::Topics': [] } }));
+    expect(await run()).toContain('not compared: Shop-Orders/A (Resources), it must be an object, got null');
+    expect(await run()).toContain('Fn::ForEach::Topics (Resources), only CloudFormation expands Fn::ForEach');
+    for (const wrong of ['Resources:', '7', '{"Resources":[]}']) {
+      writeFileSync(file, wrong);
+      await expect(run()).rejects.toThrow(/deployed must be a folder whose templates are JSON objects/);
+    }
   });
 
   test.each<[string, string[], string]>([
@@ -156,7 +155,6 @@ describe('even-shards check', () => {
     await expect(check(['--deployed', join(empty, 'nowhere'), '--app', empty])).rejects.toMatchObject({
       code: 'USAGE',
     });
-    rmSync(empty, { recursive: true });
   });
 
   test.each<[string, (folder: string) => void]>([
@@ -166,16 +164,14 @@ describe('even-shards check', () => {
       (folder) => writeFileSync(join(folder, 'Other.template.json'), '{"Resources":{}}'),
     ],
   ])('rejects %s as deployed templates, because every stack would look new', async (_, fill) => {
-    await withDeployments({}, {}, async (_deployed, coming) => {
-      const folder = mkdtempSync(join(tmpdir(), 'no-templates-'));
-      fill(folder);
-      await expect(check(['--deployed', folder, '--app', coming])).rejects.toMatchObject({
-        code: 'USAGE',
-        problem: expect.stringMatching(
-          /^--deployed must be a folder with the template of a stack of .*, such as Shop-Orders.template.json, got "/,
-        ),
-      });
-      rmSync(folder, { recursive: true });
+    const coming = synthesizeDeployment();
+    const folder = mkdtempSync(join(tmpdir(), 'no-templates-'));
+    fill(folder);
+    await expect(check(['--deployed', folder, '--app', coming])).rejects.toMatchObject({
+      code: 'USAGE',
+      problem: expect.stringMatching(
+        /^--deployed must be a folder with the template of a stack of .*, such as Shop-Orders.template.json, got "/,
+      ),
     });
   });
 

@@ -1,7 +1,4 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: the placeholders belong to Fn::Sub
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { App, CfnOutput, CfnParameter, Fn, type IResolvable, NestedStack, Stack, Token } from 'aws-cdk-lib';
 import { AttributeType, type CfnGlobalTable, TableV2 } from 'aws-cdk-lib/aws-dynamodb';
 import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
@@ -94,11 +91,6 @@ const FORMS: Readonly<Record<string, Form>> = {
   ...(getStackOutput && NEWER_FORMS),
 };
 
-const folders: string[] = [];
-afterAll(() => {
-  for (const folder of folders) rmSync(folder, { recursive: true });
-});
-
 interface Version {
   readonly indexes?: readonly string[];
   readonly streamName?: string;
@@ -114,15 +106,13 @@ interface Version {
 /** Synthesizes a table with an index, a stream, a function that reads the index, and a mapping of the stream. */
 function synthesize(form: Form, version: Version): string {
   const { owner, reader, strength = 'strong', qualifier, refer = (value) => value } = form;
-  const outdir = mkdtempSync(join(tmpdir(), 'forms-of-reference-'));
-  folders.push(outdir);
   const {
     indexes = ['byStatus', 'byShop'],
     mappingId = 'Mapping',
     readerId = 'Reader',
     startingPosition = 'LATEST',
   } = version;
-  const app = new App({ outdir, context: { '@aws-cdk/core:defaultCrossStackReferences': strength } });
+  const app = new App({ context: { '@aws-cdk/core:defaultCrossStackReferences': strength } });
   const env = { account: '111111111111', region: 'eu-west-1' };
   const crossRegionReferences = reader === 'Region';
   const a = new Stack(app, 'A', { env, crossRegionReferences });
@@ -176,8 +166,7 @@ function synthesize(form: Form, version: Version): string {
   const functionName = functions[qualifier ?? 'none']();
   const eventSourceArn = refer(streamArn, 'OfStream', owning, reading);
   new CfnEventSourceMapping(reading, mappingId, { functionName, eventSourceArn, startingPosition });
-  app.synth();
-  return outdir;
+  return app.synth().directory;
 }
 
 /** The findings of an update, as the id, the construct path and the text. */

@@ -2,7 +2,7 @@ import { doctor } from '../../../../bin/doctor';
 import { put } from '../../../../bin/put';
 import { query } from '../../../../bin/query';
 import { tail } from '../../../../bin/tail';
-import { withDeployments } from '../../../support/stacks/deployments';
+import { synthesizeDeployment } from '../../../support/stacks/deployments';
 
 describe('the flags of a deployed stack', () => {
   test.each<[string, (args: string[]) => Promise<void>, string[]]>([
@@ -19,8 +19,8 @@ describe('the flags of a deployed stack', () => {
 
   test('tail – with --app and without an endpoint – prints nothing before its usage error', async () => {
     const printed = jest.spyOn(console, 'error').mockImplementation(() => {});
-    await withDeployments({}, {}, (app) =>
-      expect(tail(['--app', app])).rejects.toThrow('--app needs --kinesis-endpoint, as the local run has printed it'),
+    await expect(tail(['--app', synthesizeDeployment()])).rejects.toThrow(
+      '--app needs --kinesis-endpoint, as the local run has printed it',
     );
     expect(printed).not.toHaveBeenCalled();
     printed.mockRestore();

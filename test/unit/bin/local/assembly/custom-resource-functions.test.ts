@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { App, CustomResource, RemovalPolicy, Stack } from 'aws-cdk-lib';
@@ -10,7 +10,6 @@ import { readCloudAssembly } from '../../../../../bin/local/assembly/cloud-assem
 import { planDeployment } from '../../../../../bin/local/assembly/deployment-plan';
 
 const directory = mkdtempSync(join(tmpdir(), 'custom-resources-'));
-afterAll(() => rmSync(directory, { recursive: true }));
 
 test('a run leaves out the functions that only a deployment invokes, and keeps the functions of the app', () => {
   writeFileSync(join(directory, 'index.js'), 'exports.handler = async () => 1;');

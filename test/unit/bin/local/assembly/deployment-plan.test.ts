@@ -5,26 +5,15 @@ import { CloudAssemblyError, readCloudAssembly } from '../../../../../bin/local/
 import { planDeployment } from '../../../../../bin/local/assembly/deployment-plan';
 import { type OrdersAppOptions, synthesizeOrdersApp } from '../../../../support/stacks/orders-app';
 
-const directories: string[] = [];
-
-function temporary(directory: string): string {
-  directories.push(directory);
-  return directory;
-}
-
 function codeDirectory(): string {
-  const directory = temporary(mkdtempSync(join(tmpdir(), 'orders-code-')));
+  const directory = mkdtempSync(join(tmpdir(), 'orders-code-'));
   writeFileSync(join(directory, 'index.js'), 'exports.handler = async () => null;');
   return directory;
 }
 
 function synthesize(options: Partial<OrdersAppOptions> = {}): string {
-  return temporary(synthesizeOrdersApp({ code: codeDirectory(), ...options }));
+  return synthesizeOrdersApp({ code: codeDirectory(), ...options });
 }
-
-afterAll(() => {
-  for (const directory of directories) rmSync(directory, { recursive: true, force: true });
-});
 
 describe.each(['aws-cdk-lib', 'aws-cdk-lib-newest'] as const)('an assembly of %s', (version) => {
   const stacks = readCloudAssembly(synthesize({ version }));
@@ -130,7 +119,7 @@ describe.each(['aws-cdk-lib', 'aws-cdk-lib-newest'] as const)('an assembly of %s
 
 test('generated names are the same in every run', () => {
   const code = codeDirectory();
-  const [first, second] = [1, 2].map(() => planDeployment(readCloudAssembly(temporary(synthesizeOrdersApp({ code })))));
+  const [first, second] = [1, 2].map(() => planDeployment(readCloudAssembly(synthesizeOrdersApp({ code }))));
   expect(first!.tables[0]!.name).toBe(second!.tables[0]!.name);
 });
 
@@ -183,7 +172,7 @@ test.each([
   ['{', 'is not JSON'],
   ['7', 'is malformed (it must be an object)'],
 ])('readCloudAssembly rejects the manifest %s', (text, problem) => {
-  const directory = temporary(mkdtempSync(join(tmpdir(), 'orders-')));
+  const directory = mkdtempSync(join(tmpdir(), 'orders-'));
   writeFileSync(join(directory, 'manifest.json'), text);
   expect(() => readCloudAssembly(directory)).toThrow(CloudAssemblyError);
   expect(() => readCloudAssembly(directory)).toThrow(`manifest.json ${problem}`);

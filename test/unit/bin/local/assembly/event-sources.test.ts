@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { App, CfnParameter, CustomResource, Duration, Stack } from 'aws-cdk-lib';
@@ -12,11 +12,8 @@ import { Queue } from 'aws-cdk-lib/aws-sqs';
 import { readCloudAssembly } from '../../../../../bin/local/assembly/cloud-assembly';
 import { type DeploymentPlan, planDeployment } from '../../../../../bin/local/assembly/deployment-plan';
 
-const directory = mkdtempSync(join(tmpdir(), 'event-sources-'));
-afterAll(() => rmSync(directory, { recursive: true, force: true }));
-
 function functionOf(stack: Stack, id = 'Function'): lambda.Function {
-  const code = mkdtempSync(join(directory, 'code-'));
+  const code = mkdtempSync(join(tmpdir(), 'code-'));
   writeFileSync(join(code, 'index.js'), 'exports.handler = async () => null;');
   return new lambda.Function(stack, id, {
     ...{ runtime: lambda.Runtime.NODEJS_24_X, handler: 'index.handler', code: lambda.Code.fromAsset(code) },
@@ -25,7 +22,7 @@ function functionOf(stack: Stack, id = 'Function'): lambda.Function {
 
 /** The plan of an app with a function and a stream. */
 function planOf(build: (stack: Stack, handler: lambda.Function, stream: kinesis.Stream) => void): DeploymentPlan {
-  const app = new App({ outdir: mkdtempSync(join(directory, 'app-')) });
+  const app = new App();
   const stack = new Stack(app, 'App');
   build(stack, functionOf(stack), new kinesis.Stream(stack, 'Events', { shardCount: 1 }));
   return planDeployment(readCloudAssembly(app.synth().directory));

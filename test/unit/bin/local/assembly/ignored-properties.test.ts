@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { App, Aws, Fn, LegacyStackSynthesizer, Stack, type StackProps } from 'aws-cdk-lib';
@@ -16,21 +16,18 @@ import { differencesOf, StrictRunError } from '../../../../../bin/local/differen
 import { startLocal } from '../../../../../bin/local/run-local';
 import { ShardCounts, ShardedTable } from '../../../../../lib';
 
-const directory = mkdtempSync(join(tmpdir(), 'ignored-properties-'));
-afterAll(() => rmSync(directory, { recursive: true, force: true }));
-
 /** The runtime with the Node.js version of this machine, so that no difference concerns the runtime. */
 const runtime = new lambda.Runtime(`nodejs${process.versions.node.split('.')[0]}.x`, lambda.RuntimeFamily.NODEJS);
 
 function functionOf(stack: Stack, props: Partial<lambda.FunctionProps> = {}): lambda.Function {
-  const path = mkdtempSync(join(directory, 'code-'));
+  const path = mkdtempSync(join(tmpdir(), 'code-'));
   writeFileSync(join(path, 'index.js'), 'exports.handler = async () => null;');
   const code = lambda.Code.fromAsset(path);
   return new lambda.Function(stack, 'Function', { runtime, handler: 'index.handler', code, ...props });
 }
 
 function synthesize(build: (stack: Stack) => void, stackProps: StackProps = {}): string {
-  const app = new App({ outdir: mkdtempSync(join(directory, 'app-')) });
+  const app = new App();
   build(new Stack(app, 'App', stackProps));
   return app.synth().directory;
 }
@@ -178,7 +175,7 @@ describe('differences from AWS', () => {
   });
 
   test('differencesOf names an index with another layout, and a package of the runtime that the app lacks', () => {
-    const code = mkdtempSync(join(directory, 'code-'));
+    const code = mkdtempSync(join(tmpdir(), 'code-'));
     writeFileSync(join(code, 'index.js'), "require('@aws-sdk/client-no-such-service');");
     const withBoth = synthesize((stack) => {
       functionOf(stack, { code: lambda.Code.fromAsset(code) });

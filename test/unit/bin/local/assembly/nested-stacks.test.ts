@@ -1,25 +1,14 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import * as cdk from 'aws-cdk-lib';
 import { Stream } from 'aws-cdk-lib/aws-kinesis';
 import { Queue } from 'aws-cdk-lib/aws-sqs';
 import { readCloudAssembly } from '../../../../../bin/local/assembly/cloud-assembly';
 import { planDeployment } from '../../../../../bin/local/assembly/deployment-plan';
 
-const directories: string[] = [];
-
-afterAll(() => {
-  for (const directory of directories) rmSync(directory, { recursive: true });
-});
-
 describe('nested stacks', () => {
   function plan(build: (stack: cdk.Stack) => void) {
-    const app = new cdk.App({ outdir: mkdtempSync(join(tmpdir(), 'nested-app-')) });
+    const app = new cdk.App();
     build(new cdk.Stack(app, 'Orders'));
-    const { directory } = app.synth();
-    directories.push(directory);
-    return planDeployment(readCloudAssembly(directory));
+    return planDeployment(readCloudAssembly(app.synth().directory));
   }
 
   test('can reuse logical ids, and their resources have different paths and names', () => {

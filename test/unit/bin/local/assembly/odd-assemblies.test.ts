@@ -1,15 +1,10 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: the placeholders belong to Fn::Sub
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { readCloudAssembly } from '../../../../../bin/local/assembly/cloud-assembly';
 import { planDeployment } from '../../../../../bin/local/assembly/deployment-plan';
 import { EvenShardsError } from '../../../../../lib/core';
-
-const folders: string[] = [];
-afterAll(() => {
-  for (const folder of folders) rmSync(folder, { recursive: true });
-});
 
 type Json = Record<string, unknown>;
 
@@ -23,7 +18,6 @@ const ASSETS = { type: 'cdk:asset-manifest', properties: { file: 'Stack.assets.j
 /** An assembly with one stack. */
 function assembly(template: unknown, { artifacts = {}, assets = { files: {} } as unknown } = {}): string {
   const folder = mkdtempSync(join(tmpdir(), 'odd-assembly-'));
-  folders.push(folder);
   const write = (file: string, json: unknown) =>
     writeFileSync(join(folder, file), typeof json === 'string' ? json : JSON.stringify(json));
   write('manifest.json', { artifacts: { Stack: STACK, Assets: ASSETS, ...artifacts } });

@@ -1,5 +1,4 @@
 import { setMaxListeners } from 'node:events';
-import fc from 'fast-check';
 import {
   type Delivery,
   EventSourceWorker,
@@ -7,7 +6,7 @@ import {
   type WorkerSettings,
 } from '../../../../../bin/local/event-sources/event-source-worker';
 import type { KinesisRecord } from '../../../../../bin/stream-shards/shard-reader';
-import { EMPTY_EVENT_BYTES, MAX_EVENT_BYTES } from '../../../../../lib/core/contract/kinesis-event';
+import { MAX_EVENT_BYTES } from '../../../../../lib/core/contract/kinesis-event';
 import { VirtualClock } from '../../../../../lib/testing';
 
 const SETTINGS = { batchSize: 3, windowMs: 0, bisects: false, retryMs: 1 };
@@ -154,59 +153,6 @@ describe('a record that is too large for an event', () => {
       delivered([TOO_LARGE, recordOf('3')], { clock, windowMs: 60_000, batchSize: 10_000, hasOnFailure: true }),
     );
     expect(clock.now()).toBe(0);
-  });
-
-  test('is never delivered, and does not change the order of other records, for any sizes, settings and failures', async () => {
-    await fc.assert(
-      fc.asyncProperty(
-        fc.array(
-          fc.oneof(
-            fc.integer({ min: 500, max: 2_000 }),
-            fc.integer({ min: MAX_EVENT_BYTES - 2_000, max: MAX_EVENT_BYTES + 2_000 }),
-            fc.integer({ min: 1_000_000, max: 14_000_000 }),
-          ),
-          { minLength: 1, maxLength: 12 },
-        ),
-        fc.record({
-          batchSize: fc.integer({ min: 1, max: 12 }),
-          bisects: fc.boolean(),
-          hasOnFailure: fc.boolean(),
-          windowMs: fc.constantFrom(0, 5_000),
-        }),
-        fc.array(fc.nat(3), { maxLength: 6 }),
-        async (sizes, settings, failures) => {
-          const clock = new VirtualClock();
-          const bytesOf = (text: string) => sizes[Number(text)]!;
-          const done: string[] = [];
-          const sizesOfBatches: number[] = [];
-          const end = await clock.runUntil(
-            delivered(
-              sizes.map((_, at) => recordOf(String(at), { ApproximateArrivalTimestamp: new Date(0) })),
-              {
-                ...{ ...settings, clock, timeOfDay: () => clock.now(), maxAgeMs: 3_600_000 },
-                // Only a record that is too large, without an on-failure destination, makes the worker wait for the
-                // longer time.
-                longestRetryMs: settings.hasOnFailure ? 10 : 4_000_000,
-                eventBytes: ({ SequenceNumber }) => bytesOf(SequenceNumber!),
-              },
-              (batch) => {
-                sizesOfBatches.push(batch.reduce((sum, text) => sum + bytesOf(text) + 1, EMPTY_EVENT_BYTES - 1));
-                const count = Math.max(0, batch.length - (failures.shift() ?? 0));
-                done.push(...batch.slice(0, count));
-                return count;
-              },
-            ),
-          );
-          const fits = sizes.map((size) => EMPTY_EVENT_BYTES + size <= MAX_EVENT_BYTES);
-          const firstTooLarge = settings.hasOnFailure || !fits.includes(false) ? sizes.length : fits.indexOf(false);
-          const expected = sizes.flatMap((_, at) => (fits[at] && at < firstTooLarge ? [String(at)] : []));
-          expect(done).toEqual(expected);
-          expect(sizesOfBatches.every((size) => size <= MAX_EVENT_BYTES)).toBe(true);
-          if (settings.hasOnFailure) expect(end.discarded).toBe('');
-        },
-      ),
-      { numRuns: 300 },
-    );
   });
 });
 

@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { LocalFunction } from '../../../../../bin/local/assembly/planned-function';
@@ -7,7 +7,6 @@ import { importProblems } from '../../../../../bin/local/functions/import-proble
 const folder = mkdtempSync(join(tmpdir(), 'import-problems-'));
 const packages = join(folder, 'app/node_modules');
 mkdirSync(join(packages, '@aws-sdk/client-dynamodb'), { recursive: true });
-afterAll(() => rmSync(folder, { recursive: true }));
 
 let count = 0;
 function problemsOf(files: Record<string, string>, runtime: string): string[] {

@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, realpathSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { runtimePackages } from '../../../../../bin/local/functions/runtime-packages';
@@ -8,7 +8,6 @@ let repository: string;
 beforeEach(() => {
   repository = realpathSync(mkdtempSync(join(tmpdir(), 'runtime-packages-')));
 });
-afterEach(() => rmSync(repository, { recursive: true }));
 
 function install(...folders: string[]): void {
   for (const folder of folders) mkdirSync(join(repository, folder), { recursive: true });
