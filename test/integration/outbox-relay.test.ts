@@ -516,13 +516,6 @@ describeOnPostgres('OutboxRelay on PostgreSQL', () => {
       await relay.stop();
     });
 
-    test('fails on a client whose transaction is open', async () => {
-      await client.query('BEGIN');
-      const relay = start(new OutboxRelay(client, producerFor(fakeKinesis()), FAST));
-      await expect(relay.ended).rejects.toMatchObject({ code: 'INVALID_ARGUMENT', field: 'postgres' });
-      await client.query('ROLLBACK');
-    });
-
     test('fails if the sequence of the outbox caches numbers', async () => {
       await client.query('ALTER SEQUENCE outbox.number CACHE 10');
       await expect(starts()).rejects.toThrow(OutboxSequenceError);

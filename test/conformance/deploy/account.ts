@@ -47,7 +47,7 @@ export class Account {
   /** The log of all steps and commands. */
   readonly log: string[] = [];
   endpoint!: string;
-  /** A folder for the files of the tests. It is removed with the account. */
+  /** A folder for the files of the tests. */
   folder!: string;
   cloudFormation!: CloudFormation;
   cloudWatch!: CloudWatch;

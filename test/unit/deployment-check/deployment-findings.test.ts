@@ -59,11 +59,15 @@ const parameterGroup = (ttl: string): Resource => ({
   Properties: { ParameterNameValues: { 'query-ttl-millis': ttl } },
 });
 
-/** Returns the findings of one stack as texts: the id without its prefix, the effect, the step and the logical id. */
+/**
+ * Returns the findings of one stack as texts: the id without `cdk-even-shards:Deployment.`, the effect, the step and the
+ * logical id.
+ */
 function findingsOf(deployed: Template['Resources'], synthesized: Template['Resources']): string[] {
   const change = { stack: 'Orders', deployed: { Resources: deployed }, synthesized: { Resources: synthesized } };
   return deploymentFindings([change]).map(
-    ({ id, effect, step, logicalId }) => `${id.replace('cdk-even-shards:', '')} ${effect} ${step} ${logicalId}`,
+    ({ id, effect, step, logicalId }) =>
+      `${id.replace(/^cdk-even-shards:(Deployment\.)?/, '')} ${effect} ${step} ${logicalId}`,
   );
 }
 
@@ -76,8 +80,8 @@ function textsOf(deployed: Template['Resources'], synthesized: Template['Resourc
 
 describe('the findings for a change of a stream', () => {
   test.each<[string, Properties, Properties, string[]]>([
-    ['from 2 to 16 shards', { ShardCount: 2 }, { ShardCount: 16 }, ['Deployment.shardCount refused split Events']],
-    ['from 9 to 4 shards', { ShardCount: 9 }, { ShardCount: 4 }, ['Deployment.shardCount refused split Events']],
+    ['from 2 to 16 shards', { ShardCount: 2 }, { ShardCount: 16 }, ['shardCount refused split Events']],
+    ['from 9 to 4 shards', { ShardCount: 9 }, { ShardCount: 4 }, ['shardCount refused split Events']],
     ['from 8 to 16 shards', { ShardCount: 8 }, { ShardCount: 16 }, []],
     ['from 8 to 4 shards', { ShardCount: 8 }, { ShardCount: 4 }, []],
     ['to a count that is a token', {}, { ShardCount: { Ref: 'Count' } }, []],
@@ -85,25 +89,20 @@ describe('the findings for a change of a stream', () => {
       'to on-demand mode',
       { StreamModeDetails: { StreamMode: 'PROVISIONED' } },
       { StreamModeDetails: { StreamMode: 'ON_DEMAND' }, ShardCount: undefined },
-      ['Deployment.streamMode uneven know Events'],
+      ['streamMode uneven know Events'],
     ],
-    ['to no encryption', {}, { StreamEncryption: undefined }, ['Deployment.encryptionRemoved exposed revise Events']],
+    ['to no encryption', {}, { StreamEncryption: undefined }, ['encryptionRemoved exposed revise Events']],
     [
       'to another encryption key',
       {},
       { StreamEncryption: { EncryptionType: 'KMS', KeyId: 'alias/own' } },
-      ['Deployment.encryptionKey failing prepare Events'],
+      ['encryptionKey failing prepare Events'],
     ],
     ['from no encryption to encryption', { StreamEncryption: undefined }, {}, []],
-    ['to a shorter retention', { RetentionPeriodHours: 48 }, {}, ['Deployment.retentionLowered lost prepare Events']],
+    ['to a shorter retention', { RetentionPeriodHours: 48 }, {}, ['retentionLowered lost prepare Events']],
     ['to a longer retention', {}, { RetentionPeriodHours: 48 }, []],
-    [
-      'to a lower record size limit',
-      { MaxRecordSizeInKiB: 2_048 },
-      {},
-      ['Deployment.recordSizeLowered failing prepare Events'],
-    ],
-    ['to another name', { Name: 'a' }, { Name: 'b' }, ['Deployment.replaced replaced revise Events']],
+    ['to a lower record size limit', { MaxRecordSizeInKiB: 2_048 }, {}, ['recordSizeLowered failing prepare Events']],
+    ['to another name', { Name: 'a' }, { Name: 'b' }, ['replaced replaced revise Events']],
   ])('%s – are as expected', (_, deployed, synthesized, expected) => {
     expect(findingsOf({ Events: stream(deployed) }, { Events: stream(synthesized) })).toEqual(expected);
   });
@@ -119,23 +118,18 @@ describe('the findings for a change of a stream', () => {
 
 describe('the findings for a change of a table', () => {
   test.each<[string, Properties, Properties, string[]]>([
-    [
-      'two new indexes in one deployment',
-      {},
-      indexes(index('a'), index('b')),
-      ['Deployment.severalIndexes refused split Table'],
-    ],
+    ['two new indexes in one deployment', {}, indexes(index('a'), index('b')), ['severalIndexes refused split Table']],
     [
       'a new index and a removed index in one deployment',
       indexes(index('a')),
       indexes(index('b')),
-      ['Deployment.severalIndexes refused split Table', 'Deployment.indexDeleted deleted prepare Table'],
+      ['severalIndexes refused split Table', 'indexDeleted deleted prepare Table'],
     ],
     [
       'a new index and a new replica in one deployment',
       {},
       { GlobalSecondaryIndexes: [index('a')], Replicas: replicasIn('eu-west-1', 'us-east-1') },
-      ['Deployment.indexAndReplica refused split Table'],
+      ['indexAndReplica refused split Table'],
     ],
     [
       'two new replicas of a table with multi-Region strong consistency',
@@ -149,88 +143,73 @@ describe('the findings for a change of a table', () => {
       indexes({ ...index('a'), Projection: including('c', 'b') }),
       [],
     ],
-    [
-      'multi-Region strong consistency of an existing table',
-      {},
-      STRONG,
-      ['Deployment.updateRejected refused revise Table'],
-    ],
+    ['multi-Region strong consistency of an existing table', {}, STRONG, ['updateRejected refused revise Table']],
     ['the default consistency instead of an absent one', {}, { MultiRegionConsistency: 'EVENTUAL' }, []],
-    ['time to live that is turned on', {}, timeToLive('a'), ['Deployment.timeToLiveOn lost prepare Table']],
+    ['time to live that is turned on', {}, timeToLive('a'), ['timeToLiveOn lost prepare Table']],
     ['time to live that is turned off', timeToLive('a'), timeToLive('a', false), []],
-    ['lower warm throughput', warm(40_000), warm(20_000), ['Deployment.warmThroughput refused revise Table']],
+    ['lower warm throughput', warm(40_000), warm(20_000), ['warmThroughput refused revise Table']],
     ['higher warm throughput', warm(20_000), warm(40_000), []],
     ['warm throughput that leaves the template', warm(40_000), {}, []],
     [
       'a first warm throughput below the least of on-demand tables',
       {},
       warm(4_000),
-      ['Deployment.warmThroughput refused revise Table'],
+      ['warmThroughput refused revise Table'],
     ],
     ['a first warm throughput of a provisioned table', PROVISIONED, { ...PROVISIONED, ...warm(4_000) }, []],
     [
       'lower warm throughput of an index',
       indexes({ ...index('a'), ...warm(40_000) }),
       indexes({ ...index('a'), WarmThroughput: { ReadUnitsPerSecond: 30_000 } }),
-      ['Deployment.warmThroughput refused revise Table'],
+      ['warmThroughput refused revise Table'],
     ],
     ['one new index', indexes(index('a')), indexes(index('a'), index('b')), []],
     [
       'another key of an index',
       indexes(index('a')),
       indexes(index('a', 'other')),
-      ['Deployment.indexKeySchema refused revise Table'],
+      ['indexKeySchema refused revise Table'],
     ],
     [
       'another projection of an index',
       indexes(index('a')),
       indexes(index('a', 'a', 'KEYS_ONLY')),
-      ['Deployment.indexProjection refused revise Table'],
+      ['indexProjection refused revise Table'],
     ],
     [
       'another type of a value attribute',
       {},
       { AttributeDefinitions: [attribute('id'), attribute('status', 'N')] },
-      ['Deployment.keyType refused revise Table'],
+      ['keyType refused revise Table'],
     ],
-    ['another primary key', {}, { KeySchema: [key('other')] }, ['Deployment.replaced replaced revise Table']],
+    ['another primary key', {}, { KeySchema: [key('other')] }, ['replaced replaced revise Table']],
     [
       'another primary key with the same table name',
       { TableName: 'orders' },
       { TableName: 'orders', KeySchema: [key('other')] },
-      ['Deployment.replacementRefused refused revise Table'],
+      ['replacementRefused refused revise Table'],
     ],
     [
       'two new replicas in one deployment',
       {},
       { Replicas: replicasIn('eu-west-1', 'us-east-1', 'us-west-2') },
-      ['Deployment.severalReplicas refused split Table'],
+      ['severalReplicas refused split Table'],
     ],
     [
       'a removed replica',
       { Replicas: replicasIn('eu-west-1', 'us-east-1') },
       {},
-      ['Deployment.replicaRemoved deleted prepare Table'],
+      ['replicaRemoved deleted prepare Table'],
     ],
     [
       'another view type of the table stream',
       { StreamSpecification: { StreamViewType: 'NEW_IMAGE' } },
       { StreamSpecification: { StreamViewType: 'KEYS_ONLY' } },
-      ['Deployment.changeStream lost split Table'],
+      ['changeStream lost split Table'],
     ],
-    [
-      'another attribute for the time to live',
-      timeToLive('a'),
-      timeToLive('b'),
-      ['Deployment.timeToLive refused split Table'],
-    ],
-    ['provisioned capacity', {}, { BillingMode: 'PROVISIONED' }, ['Deployment.billingMode failing prepare Table']],
-    [
-      'no point-in-time recovery',
-      {},
-      { Replicas: [{ Region: 'eu-west-1' }] },
-      ['Deployment.recoveryOff lost prepare Table'],
-    ],
+    ['another attribute for the time to live', timeToLive('a'), timeToLive('b'), ['timeToLive refused split Table']],
+    ['provisioned capacity', {}, { BillingMode: 'PROVISIONED' }, ['billingMode failing prepare Table']],
+    ['no point-in-time recovery', {}, { Replicas: [{ Region: 'eu-west-1' }] }, ['recoveryOff lost prepare Table']],
   ])('%s – are as expected', (_, deployed, synthesized, expected) => {
     expect(findingsOf({ Table: table(deployed) }, { Table: table(synthesized) })).toEqual(expected);
   });
@@ -239,18 +218,18 @@ describe('the findings for a change of a table', () => {
     [
       'a removed column',
       { RegularColumns: [{ ColumnName: 'other', ColumnType: 'text' }] },
-      ['Deployment.columns refused revise Posts'],
+      ['columns refused revise Posts'],
     ],
     [
       'other clustering columns with the same table name',
       { ClusteringKeyColumns: [{ Column: { ColumnName: 'at', ColumnType: 'date' } }] },
-      ['Deployment.replacementRefused refused revise Posts'],
+      ['replacementRefused refused revise Posts'],
     ],
     ['client-side timestamps that stay off', { ClientSideTimestampsEnabled: false }, []],
     [
       'another type of a column with the same table name',
       { RegularColumns: [{ ColumnName: 'title', ColumnType: 'int' }] },
-      ['Deployment.replacementRefused refused revise Posts'],
+      ['replacementRefused refused revise Posts'],
     ],
     [
       'the default order instead of an absent one',
@@ -264,7 +243,7 @@ describe('the findings for a change of a table', () => {
 
 describe('the findings for a removed logical id', () => {
   test('report a rename if the new template contains a resource with the same key', () => {
-    expect(findingsOf({ Old: table() }, { New: table() })).toEqual(['Deployment.renamed replaced revise New']);
+    expect(findingsOf({ Old: table() }, { New: table() })).toEqual(['renamed replaced revise New']);
     expect(textsOf({ Old: table() }, { New: table() })).toContain(
       "the logical id of the table changes from Old to New: CloudFormation creates a new, empty resource, and the earlier resource stays in the account with its items, outside every stack. Keep the logical id with overrideLogicalId('Old')",
     );
@@ -272,30 +251,30 @@ describe('the findings for a removed logical id', () => {
 
   test('report that the deployment fails if the new resource has the same physical name', () => {
     const named = table({ TableName: 'orders' });
-    expect(findingsOf({ Old: named }, { New: named })).toEqual(['Deployment.renamed refused revise New']);
+    expect(findingsOf({ Old: named }, { New: named })).toEqual(['renamed refused revise New']);
   });
 
   test('report that the deployment fails if the new resource has the same physical name, which contains the account id', () => {
     const named = table({ TableName: { 'Fn::Join': ['-', ['orders', { Ref: 'AWS::AccountId' }]] } });
-    expect(findingsOf({ Old: named }, { New: named })).toEqual(['Deployment.renamed refused revise New']);
+    expect(findingsOf({ Old: named }, { New: named })).toEqual(['renamed refused revise New']);
   });
 
   test('report what happens to the data because of the deletion policy and the deletion protection', () => {
-    expect(findingsOf({ Table: table() }, {})).toEqual(['Deployment.removed left know Table']);
-    expect(findingsOf({ Table: table({}, {}) }, {})).toEqual(['Deployment.removed deleted prepare Table']);
+    expect(findingsOf({ Table: table() }, {})).toEqual(['removed left know Table']);
+    expect(findingsOf({ Table: table({}, {}) }, {})).toEqual(['removed deleted prepare Table']);
     const Replicas = [{ Region: 'eu-west-1', DeletionProtectionEnabled: true }];
     expect(textsOf({ Table: table({ Replicas }, {}) }, {})).toContain('because of its deletion protection');
   });
 
   test('report a removal if the new resource has a different key', () => {
     expect(findingsOf({ Old: table() }, { New: table({ KeySchema: [key('other')] }) })).toEqual([
-      'Deployment.removed left know Old',
+      'removed left know Old',
     ]);
   });
 
   test('report that the deployment fails if the logical id gets a resource of another type', () => {
     const old = { ...table(), Type: 'AWS::DynamoDB::Table' };
-    expect(findingsOf({ Table: old }, { Table: table() })).toEqual(['Deployment.converted refused revise Table']);
+    expect(findingsOf({ Table: old }, { Table: table() })).toEqual(['converted refused revise Table']);
   });
 });
 
@@ -305,13 +284,13 @@ describe('the findings for functions and event sources', () => {
       'another number of hash buckets',
       lambda({ EVEN_SHARDS_HASH_BUCKETS: '256' }),
       lambda({ EVEN_SHARDS_HASH_BUCKETS: '512' }),
-      ['Deployment.hashBuckets reordered prepare It'],
+      ['hashBuckets reordered prepare It'],
     ],
     [
       'new aggregation across keys, and no hash buckets in the deployed function',
       lambda({}),
       lambda({ EVEN_SHARDS_AGGREGATION: 'packed' }),
-      ['Deployment.hashBuckets reordered prepare It'],
+      ['hashBuckets reordered prepare It'],
     ],
     [
       'new aggregation across keys, whose default is the deployed number of hash buckets',
@@ -323,14 +302,14 @@ describe('the findings for functions and event sources', () => {
       'another function name',
       lambda({}, { FunctionName: 'a' }),
       lambda({}, { FunctionName: 'b' }),
-      ['Deployment.replaced replaced prepare It'],
+      ['replaced replaced prepare It'],
     ],
     ['the default package type instead of an absent one', lambda({}), lambda({}, { PackageType: 'Zip' }), []],
     [
       'another key spec',
       encryptionKey({}),
       encryptionKey({ KeySpec: 'RSA_2048' }),
-      ['Deployment.updateRejected refused revise It'],
+      ['updateRejected refused revise It'],
     ],
     [
       'the default key spec instead of an absent one',
@@ -342,16 +321,16 @@ describe('the findings for functions and event sources', () => {
       'another parameter of a DAX cluster',
       parameterGroup('1000'),
       parameterGroup('2000'),
-      ['Deployment.updateRejected refused revise It'],
+      ['updateRejected refused revise It'],
     ],
   ])('%s – are as expected', (_, deployed, synthesized, expected) => {
     expect(findingsOf({ It: deployed }, { It: synthesized })).toEqual(expected);
   });
 
-  const REPLACED = 'Deployment.replaced replaced prepare';
-  const MOVED = 'Deployment.mappingMoved replaced prepare';
-  const RENAMED = 'Deployment.renamed refused revise';
-  const SECOND = 'Deployment.secondMapping refused revise';
+  const REPLACED = 'replaced replaced prepare';
+  const MOVED = 'mappingMoved replaced prepare';
+  const RENAMED = 'renamed refused revise';
+  const SECOND = 'secondMapping refused revise';
   const [one, other] = [mapping({ FunctionName: { Ref: 'One' } }), mapping({ FunctionName: { Ref: 'Other' } })];
   const alias = mapping({ FunctionName: { 'Fn::Join': ['', [{ 'Fn::GetAtt': ['One', 'Arn'] }, ':live']] } });
   const latest = mapping({ FunctionName: { Ref: 'One' }, StartingPosition: 'LATEST' });
@@ -378,15 +357,15 @@ describe('the findings for functions and event sources', () => {
       'a function whose mapping gets the other function',
       { A: one },
       { A: other, B: one },
-      ['Deployment.secondMapping refused split B'],
+      ['secondMapping refused split B'],
     ],
     [
       'the function of a mapping that is removed, and the same logical id',
       { A: one, B: other },
       { A: other },
-      ['Deployment.secondMapping refused split A'],
+      ['secondMapping refused split A'],
     ],
-    ['another starting position', { A: one }, { A: latest }, ['Deployment.replacementRefused refused revise A']],
+    ['another starting position', { A: one }, { A: latest }, ['replacementRefused refused revise A']],
     ['another starting position of another function', { A: other }, { A: latest }, [`${REPLACED} A`]],
     [
       'another source',
@@ -687,7 +666,7 @@ describe('the findings for a sharded index that a deployed table gets', () => {
       'an index that is removed with its keeper',
       sharded(['a'], ['a']),
       table(),
-      ['Deployment.indexDeleted deleted prepare Table'],
+      ['indexDeleted deleted prepare Table'],
     ],
   ])('for %s – are as expected', (_, deployed, adopted, expected) => {
     expect(findingsOf({ Table: deployed }, { Table: adopted })).toEqual(expected);
@@ -696,9 +675,9 @@ describe('the findings for a sharded index that a deployed table gets', () => {
 
 test.each<[string, number, number, string[], string[]]>([
   ['a second mapping', 1, 2, ['eu-west-1'], []],
-  ['a third mapping', 2, 3, ['eu-west-1'], ['Deployment.streamReaders failing know Table']],
+  ['a third mapping', 2, 3, ['eu-west-1'], ['streamReaders failing know Table']],
   ['no other mapping', 3, 3, ['eu-west-1'], []],
-  ['a second mapping and replicas', 1, 2, ['eu-west-1', 'eu-west-2'], ['Deployment.streamReaders failing know Table']],
+  ['a second mapping and replicas', 1, 2, ['eu-west-1', 'eu-west-2'], ['streamReaders failing know Table']],
 ])('the findings for a table whose stream gets %s are as expected', (_, before, after, regions, expected) => {
   const app = (count: number): Template['Resources'] => ({
     Table: table({ Replicas: replicasIn(...regions), StreamSpecification: { StreamViewType: 'NEW_IMAGE' } }),
