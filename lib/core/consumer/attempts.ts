@@ -10,12 +10,13 @@ import { moveOfSource } from './fenced-move';
 import { AttemptOnce, isDoneError } from './once';
 import { mayBePartlyApplied } from './parked-key-changes';
 import type { ParkedRecord } from './parking-store';
+import type { HandlerCall, ProcessState } from './process-state';
 import { positionForHandler, positionInParkedKey, type SequencePosition, sourceOf } from './sequence-position';
 import type { WorkTime } from './work-time';
 
 export interface FailedAttempt {
   error: unknown;
-  /** Whether the handler has settled, so that another attempt may begin. */
+  /** Whether no call of the handler for the key is still running, so that another attempt may begin. */
   hasEnded: boolean;
   /** Whether the handler was called. If not, the attempt does not count as a try of the record. */
   wasCalled: boolean;
@@ -51,28 +52,11 @@ const BACKOFF_CAP_MS = 2_000;
 /** How long a handler may take to settle after its signal aborts. */
 const GRACE_MS = 100;
 
-/** Attempts whose handlers still run after their timeout, by partition key. The consumer no longer waits for their results. */
-export class AbandonedAttempts {
-  private readonly ends = new Map<string, Promise<unknown>>();
-
-  /** Resolves when the latest abandoned attempt of the key ends. Undefined if the key has no abandoned attempt. */
-  of(partitionKey: string): Promise<unknown> | undefined {
-    return this.ends.get(partitionKey);
-  }
-
-  add(partitionKey: string, end: Promise<unknown>): void {
-    this.ends.set(partitionKey, end);
-    void end.then(() => {
-      if (this.ends.get(partitionKey) === end) this.ends.delete(partitionKey);
-    });
-  }
-}
-
 export interface HandlersWork {
   busyMs: number;
 }
 
-class Running {
+class Running implements HandlerCall {
   readonly outcome = deferred<Outcome>();
   /** Resolves when the handler has settled, even if it settles after the timeout. */
   handled!: Promise<void>;
@@ -117,7 +101,7 @@ export class Attempts {
 
   constructor(
     private readonly settings: ConsumerSettings,
-    private readonly abandoned: AbandonedAttempts,
+    private readonly state: ProcessState,
     private readonly slots: Semaphore,
     private readonly time: WorkTime,
   ) {
@@ -149,21 +133,25 @@ export class Attempts {
     else {
       this.running.add(running);
       this.watch();
-      running.handled = this.handle(running, this.abandoned.of(running.record.partitionKey));
+      running.handled = this.handle(running, this.state.addCall(running));
     }
   }
 
   /**
-   * @param before resolves when an abandoned attempt of the key ends. This attempt waits for that end, so that the effect of the
-   *   older attempt cannot come after the effect of this attempt
+   * @param before resolves when the earlier calls end that must not overlap with this call. So the effect of an older attempt
+   *   cannot come after the effect of this attempt
    */
   private async handle(running: Running, before: Promise<unknown> | undefined): Promise<void> {
     await before;
+    const { record } = running;
     let outcome: Outcome = 'unfinished';
     try {
-      if (!running.isOver) {
+      if (before !== undefined && this.state.handled.has(record.partitionKey, record.positions)) outcome = 'done';
+      else if (!running.isOver) {
         running.wasCalled = true;
         await this.call(running);
+        // A handler may also return early because its signal has aborted.
+        if (running.timeoutError !== undefined) throw running.timeoutError;
         outcome = 'done';
       }
     } catch (error) {
@@ -174,6 +162,7 @@ export class Attempts {
       };
     }
     this.end(running, outcome);
+    this.state.removeCall(running);
   }
 
   private call(running: Running): Promise<void> {
@@ -238,6 +227,8 @@ export class Attempts {
     this.running.delete(running);
     if (running.work !== undefined) running.work.busyMs += this.settings.clock.now() - running.startedAt;
     this.slots.release();
+    const { partitionKey, positions } = running.record;
+    if (outcome === 'done') this.state.handled.add(partitionKey, positions);
     running.outcome.resolve(outcome);
   }
 
@@ -265,7 +256,7 @@ export class Attempts {
     this.running.delete(running);
     const failure = unsettled(running, this.time.attemptTimeoutMs);
     running.timeoutError = failure.error;
-    this.abort(running);
+    running.abort();
     await this.settings.clock.sleep(GRACE_MS);
     this.end(running, failure);
   }
@@ -273,16 +264,11 @@ export class Attempts {
   private readonly stopAll = (): void => {
     const { longAttemptMs = Number.POSITIVE_INFINITY } = this.time;
     for (const running of this.running) {
-      this.abort(running);
+      running.abort();
       const ranMs = this.settings.clock.now() - running.startedAt;
       this.end(running, ranMs >= longAttemptMs ? unsettled(running, ranMs) : 'unfinished');
     }
   };
-
-  private abort(running: Running): void {
-    running.abort();
-    this.abandoned.add(running.record.partitionKey, running.handled);
-  }
 }
 
 /** The failure of an attempt that was stopped after some time, before its handler settled. */

@@ -31,7 +31,11 @@ export abstract class BaseParkingStore implements ParkingStore {
   abstract find(partitionKeys: Iterable<string>, options?: ReadOptions): Promise<Map<string, ParkedKey>>;
   abstract keys(): AsyncIterable<ParkedKey>;
   abstract records(key: ParkedKey): AsyncIterable<ParkedRecord>;
-  abstract save(key: ParkedKey, appended?: readonly ParkedRecord[]): Promise<ParkedKey | undefined>;
+  abstract save(
+    key: ParkedKey,
+    appended?: readonly ParkedRecord[],
+    options?: ReadOptions,
+  ): Promise<ParkedKey | undefined>;
   abstract remove(key: ParkedKey): Promise<boolean>;
   abstract markHandled(partitionKey: string, position: SequencePosition): Promise<void>;
   abstract onceItem(partitionKey: string, position: SequencePosition): object;

@@ -1,12 +1,14 @@
 import { EvenShardsError } from '../kernel/errors';
+import { settlesUnlessAborted } from '../kernel/pause';
 import { Semaphore } from '../kernel/semaphore';
-import { type AbandonedAttempts, Attempts, type FailedAttempt, type HandlersWork } from './attempts';
+import { Attempts, type FailedAttempt, type HandlersWork } from './attempts';
 import type { ConsumerSettings } from './consumer-options';
 import { FenceGate } from './fence-gate';
-import { type HandledPositions, isCovered } from './handled-positions';
+import { isCovered } from './handled-positions';
 import { afterFailure, mayBePartlyApplied, newParkedKey, notifyIfDead, withAppended } from './parked-key-changes';
 import { groupsOf } from './parked-segment';
 import type { ParkedKey } from './parking-store';
+import type { ProcessState } from './process-state';
 import { type Arrival, arrivalsByKey, type SourceBatch } from './shard-record';
 import type { WorkTime } from './work-time';
 
@@ -49,12 +51,11 @@ export class Batch {
 
   constructor(
     private readonly settings: ConsumerSettings,
-    private readonly handled: HandledPositions,
-    abandoned: AbandonedAttempts,
+    private readonly state: ProcessState,
     private readonly time: WorkTime,
     private readonly records: SourceBatch,
   ) {
-    this.attempts = new Attempts(settings, abandoned, new Semaphore(settings.concurrency), time);
+    this.attempts = new Attempts(settings, state, new Semaphore(settings.concurrency), time);
     this.queues = Array.from(arrivalsByKey(records, settings.onCorrupt), ([partitionKey, ofKey]) => ({
       partitionKey,
       records: ofKey,
@@ -129,6 +130,13 @@ export class Batch {
     let parked = found;
     let rest = records;
     for (let change = 0; change < MAX_CHANGES; change++) {
+      const parking = this.state.parkingOf(queue.partitionKey);
+      if (parked === undefined && parking !== undefined) {
+        // An earlier batch is still parking the key, perhaps with the same records.
+        if (!(await settlesUnlessAborted(parking, this.time.signal))) return false;
+        parked = await this.findParkedKey(queue.partitionKey);
+        continue;
+      }
       let key = parked;
       if (parked === undefined) ({ rest, key } = await this.handleInPlace(queue, rest));
       if (key === undefined) return rest.length === 0;
@@ -149,7 +157,7 @@ export class Batch {
     let lastError: unknown;
     for (let index = 0; index < records.length; ) {
       const record = records[index]!;
-      if (!this.handled.has(record.partitionKey, record.positions)) {
+      if (!this.state.handled.has(record.partitionKey, record.positions)) {
         let outcome = record.isFence
           ? await this.skipFence(record)
           : await this.attempts.attempt(record, attempt, queue);
@@ -165,7 +173,6 @@ export class Batch {
           attempt += 1;
           continue;
         }
-        this.handled.add(record.partitionKey, record.positions);
       }
       this.finishUpTo(queue, record);
       index += 1;
@@ -193,7 +200,8 @@ export class Batch {
     const isParked = attempt >= attempts || !hasEnded || isFinal;
     onFailure({ partitionKey, attempt, error, isParked });
     if (!isParked) return undefined;
-    const failure = { tries: wasCalled ? attempt : attempt - 1, error, isReplay: false };
+    const minWaitMs = hasEnded ? 0 : this.time.handlersRunForMs();
+    const failure = { tries: wasCalled ? attempt : attempt - 1, error, isReplay: false, minWaitMs };
     return afterFailure(newParkedKey(partitionKey, timeOfDay()), failure, this.settings);
   }
 
@@ -203,6 +211,7 @@ export class Batch {
    */
   private async skipFence({ partitionKey, positions }: Arrival): Promise<'done'> {
     await this.settings.parking.markHandled(partitionKey, positions[0]!);
+    this.state.handled.add(partitionKey, positions);
     return 'done';
   }
 
@@ -214,12 +223,16 @@ export class Batch {
     const { parkedUpTo } = key;
     // A record of another source may have parked the key after this process had handled some of these records.
     const isDuplicate = ({ partitionKey, positions }: Arrival): boolean =>
-      isCovered(parkedUpTo, positions) || this.handled.has(partitionKey, positions);
-    let saved: ParkedKey | undefined = key;
-    for (const group of groupsOf(records.filter((record) => !isDuplicate(record)))) {
-      if (saved !== undefined) saved = await this.settings.parking.save(withAppended(saved, group), group);
-    }
-    return saved;
+      isCovered(parkedUpTo, positions) || this.state.handled.has(partitionKey, positions);
+    const save = async (): Promise<ParkedKey | undefined> => {
+      let saved: ParkedKey | undefined = key;
+      for (const group of groupsOf(records.filter((record) => !isDuplicate(record)))) {
+        if (saved !== undefined)
+          saved = await this.settings.parking.save(withAppended(saved, group), group, { signal: this.time.over });
+      }
+      return saved;
+    };
+    return this.state.park(key.partitionKey, save);
   }
 
   private async findParkedKey(partitionKey: string): Promise<ParkedKey | undefined> {

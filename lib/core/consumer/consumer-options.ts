@@ -11,7 +11,10 @@ import type { SequencePosition } from './sequence-position';
 export interface RecordContext {
   /** The number of this attempt at the record, from 1. The number includes attempts after the record was parked. */
   attempt: number;
-  /** Aborts at the timeout of this attempt. After that, the consumer ignores the result of the handler. */
+  /**
+   * Aborts at the timeout of this attempt. The attempt has then failed, even if the handler returns. Pass the signal to your
+   * clients: a handler that ignores it can still run when the next attempt begins in another process.
+   */
   signal: AbortSignal;
   /** Writes the effect of the record and its number in one transaction, in DynamoDB or in Postgres. */
   once: Once;
@@ -51,7 +54,8 @@ export interface OrderedConsumerOptions {
   concurrency?: number;
   /**
    * How long an attempt may take, in milliseconds. After that time, the attempt has failed. If its handler still runs, the key is
-   * parked immediately, because a second attempt in parallel could apply the record twice.
+   * parked immediately, because a second attempt in parallel could apply the record twice. The first replay then waits until the
+   * end of the invocation.
    * @default a third of the remaining time at the start of the invocation; 30000 outside Lambda
    */
   attemptTimeoutMs?: number;

@@ -180,11 +180,17 @@ export class DynamoDbParkingStore extends BaseParkingStore {
     return this.parkedRecords.records(key.partitionKey, key.first, key.next, key.storageKey as StorageKey);
   }
 
-  async save(key: ParkedKey, appended: readonly ParkedRecord[] = []): Promise<ParkedKey | undefined> {
+  async save(
+    key: ParkedKey,
+    appended: readonly ParkedRecord[] = [],
+    { signal }: ReadOptions = {},
+  ): Promise<ParkedKey | undefined> {
     const storageKey = (key.storageKey as StorageKey | undefined) ?? { id: randomUUID() };
     const saved: ParkedKey = { ...key, revision: randomUUID(), storageKey };
     const isSaved =
-      key.revision === undefined ? await this.park(saved, appended) : await this.write(saved, key.revision, appended);
+      key.revision === undefined
+        ? await this.park(saved, appended, signal)
+        : await this.write(saved, key.revision, appended, signal);
     if (!isSaved) return undefined;
     // Ignores errors, because `remove` deletes the remaining items later.
     if (appended.length === 0) await this.parkedRecords.deleteRead(key.first, storageKey).catch(() => {});
@@ -264,9 +270,13 @@ export class DynamoDbParkingStore extends BaseParkingStore {
   }
 
   /** Parks a key. Readers look up a key only if its part is marked, so the mark is written before the key. */
-  private async park(saved: ParkedKey, records: readonly ParkedRecord[]): Promise<boolean> {
+  private async park(
+    saved: ParkedKey,
+    records: readonly ParkedRecord[],
+    signal: AbortSignal | undefined,
+  ): Promise<boolean> {
     const period = await this.marks.begin(partOf(saved.partitionKey));
-    const isSaved = await this.write(saved, undefined, records);
+    const isSaved = await this.write(saved, undefined, records, signal);
     await this.marks.end(period);
     return isSaved;
   }
@@ -279,6 +289,7 @@ export class DynamoDbParkingStore extends BaseParkingStore {
     saved: ParkedKey,
     revision: string | undefined,
     records: readonly ParkedRecord[],
+    signal: AbortSignal | undefined,
   ): Promise<boolean> {
     const { partitionKey, next } = saved;
     const groups = this.parkedRecords.itemsOf(saved.storageKey as StorageKey, next - records.length, records);
@@ -292,23 +303,27 @@ export class DynamoDbParkingStore extends BaseParkingStore {
         before === undefined
           ? this.putOf({ ...saved, revision: now, next: saved.first, parkedUpTo: {}, dead: false })
           : this.revisionOf(partitionKey, before, now);
-      if (!(await this.transact([key, ...this.putsOf(group)]))) return false;
+      if (!(await this.transact([key, ...this.putsOf(group)], signal))) return false;
       before = now;
     }
     const put = this.putOf(saved, before);
     const isWritten =
       last.length === 0
         ? await this.ifUnchanged(this.client.putItem(put.Put))
-        : await this.transact([put, ...this.putsOf(last)]);
+        : await this.transact([put, ...this.putsOf(last)], signal);
     return isWritten || (await this.readOne(partitionKey))?.revision === saved.revision;
   }
 
-  /** Sends a transaction, and retries it while DynamoDB throttles it or another transaction uses the same items. */
-  private async transact(TransactItems: ParkingWrite[]): Promise<boolean> {
+  /**
+   * Sends a transaction, and retries it while DynamoDB throttles it or another transaction uses the same items. The signal also
+   * ends the retries of the SDK.
+   */
+  private async transact(TransactItems: ParkingWrite[], signal: AbortSignal | undefined): Promise<boolean> {
     for (let attempt = 1; ; attempt++) {
       await new Promise<void>((resolve) => this.transactions.acquire(resolve));
       try {
-        await this.client.transactWriteItems({ TransactItems });
+        signal?.throwIfAborted();
+        await this.client.transactWriteItems({ TransactItems }, { abortSignal: signal });
         return true;
       } catch (error) {
         const { name, CancellationReasons: reasons } = Object(error);

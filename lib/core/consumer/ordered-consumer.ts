@@ -1,6 +1,6 @@
 import { checkSignal } from '../kernel/checks';
 import { InvalidArgumentError } from '../kernel/errors';
-import { AbandonedAttempts } from './attempts';
+import { settlesUnlessAborted } from '../kernel/pause';
 import { Batch } from './batch';
 import {
   type ConsumerSettings,
@@ -8,8 +8,8 @@ import {
   type OrderedConsumerOptions,
   type RecordHandler,
 } from './consumer-options';
-import { HandledPositions } from './handled-positions';
 import { batchMetrics, parkedMetrics } from './metric-lines';
+import { ProcessState } from './process-state';
 import { Replay, type ReplaySummary } from './replay';
 import { eventBatch, type ShardRecord, type SourceBatch, type StreamEvent, sourceBatch } from './shard-record';
 import { openTime, type WorkTime, withinInvocation } from './work-time';
@@ -78,13 +78,12 @@ const LONG_BATCH_MS = 100;
  */
 export class OrderedConsumer {
   private readonly settings: ConsumerSettings;
-  private readonly handled: HandledPositions;
-  private readonly abandoned = new AbandonedAttempts();
+  private readonly state: ProcessState;
 
   /** @throws InvalidArgumentError if an option is out of bounds */
   constructor(handle: RecordHandler, options: OrderedConsumerOptions) {
     this.settings = consumerSettings(handle, options);
-    this.handled = new HandledPositions(this.settings.maxKeys);
+    this.state = new ProcessState(this.settings.maxKeys);
   }
 
   /**
@@ -159,20 +158,20 @@ export class OrderedConsumer {
     { source, records }: SourceBatch,
     time: WorkTime,
   ): Promise<BatchProgress & { busyMs: readonly number[] }> {
-    const batch = new Batch(this.settings, this.handled, this.abandoned, time, { source, records });
+    const batch = new Batch(this.settings, this.state, time, { source, records });
     const problems: unknown[] = [];
     const work = batch.process().then(
       (found) => void problems.push(...found),
       (error) => void problems.push(error),
     );
-    await (time.over === undefined ? work : Promise.race([work, time.over]));
+    await (time.over === undefined ? work : settlesUnlessAborted(work, time.over));
     const { firstUnfinished, busyMs } = batch;
     if (firstUnfinished === undefined) return { problems, busyMs };
     return { comesAgain: records[firstUnfinished]!, problems, busyMs };
   }
 
   private replay(time: WorkTime): Promise<ReplaySummary> {
-    return new Replay(this.settings, this.handled, this.abandoned, time).replayKeys();
+    return new Replay(this.settings, this.state, time).replayKeys();
   }
 
   private withinTime<T>(context: InvocationContext, work: (time: WorkTime) => Promise<T>): Promise<T> {

@@ -32,17 +32,32 @@ export function afterDone(key: ParkedKey, first: number, now: number): ParkedKey
   return { ...rest, first, since: now, tries: 0, retries: 0, dueAt: now };
 }
 
+interface Failure {
+  tries: number;
+  error: unknown;
+  isReplay: boolean;
+  /** The shortest wait before the next replay, in milliseconds. */
+  minWaitMs: number;
+}
+
 /** The key after a failed attempt at its first record. */
 export function afterFailure(
   key: ParkedKey,
-  { tries, error, isReplay }: { tries: number; error: unknown; isReplay: boolean },
+  { tries, error, isReplay, minWaitMs }: Failure,
   { timeOfDay, retryMs, random, maxTries, maxAgeMs }: ConsumerSettings,
 ): ParkedKey {
   const now = timeOfDay();
   const retries = key.retries + (isReplay ? 1 : 0);
-  const waitMs = Math.min(LONGEST_RETRY_MS, retryMs * 2 ** retries) * (0.5 + random() / 2);
+  const delayMs = Math.min(LONGEST_RETRY_MS, retryMs * 2 ** retries) * (0.5 + random() / 2);
   const dead = key.dead || mayBePartlyApplied(error) || tries >= maxTries || now - key.since >= maxAgeMs;
-  return { ...key, tries, retries, dueAt: now + Math.round(waitMs), dead, lastError: errorText(error) };
+  return {
+    ...key,
+    tries,
+    retries,
+    dueAt: now + Math.round(Math.max(delayMs, minWaitMs)),
+    dead,
+    lastError: errorText(error),
+  };
 }
 
 /**

@@ -46,9 +46,9 @@ export interface ParkedKey {
   lease?: { holder: string; until: number };
 }
 
-/** Options of a read. */
+/** Options of a read or a write. */
 export interface ReadOptions {
-  /** When it aborts, an incomplete read fails. */
+  /** When it aborts, the store sends no further request, and an incomplete read or write fails. */
   signal?: AbortSignal;
 }
 
@@ -69,7 +69,7 @@ export interface ParkingStore {
    *
    * @returns the stored key; undefined if another process has changed it
    */
-  save(key: ParkedKey, appended?: readonly ParkedRecord[]): Promise<ParkedKey | undefined>;
+  save(key: ParkedKey, appended?: readonly ParkedRecord[], options?: ReadOptions): Promise<ParkedKey | undefined>;
   /** Removes a parked key that has no more waiting records. Returns false if another process has changed the key. */
   remove(key: ParkedKey): Promise<boolean>;
   /** Remembers that the consumer has handled a position whose record has no effect, such as a fence. */

@@ -52,7 +52,10 @@ export interface ParkingTableClient {
     },
   ): Promise<{ Attributes?: object }>;
   deleteItem(input: ParkingExpression & { TableName: string; Key: ParkingItem }): Promise<object>;
-  transactWriteItems(input: { TransactItems: ParkingWrite[] }): Promise<object>;
+  transactWriteItems(
+    input: { TransactItems: ParkingWrite[] },
+    options?: { abortSignal?: AbortSignal },
+  ): Promise<object>;
 }
 
 /**

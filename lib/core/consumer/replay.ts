@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { Semaphore } from '../kernel/semaphore';
 import { parseFence } from '../stream-format/fence';
-import { type AbandonedAttempts, Attempts, type Outcome } from './attempts';
+import { Attempts, type Outcome } from './attempts';
 import type { ConsumerSettings } from './consumer-options';
-import type { HandledPositions } from './handled-positions';
 import { afterDone, afterFailure, notifyIfDead } from './parked-key-changes';
 import type { ParkedKey, ParkedRecord } from './parking-store';
+import type { ProcessState } from './process-state';
 import type { WorkTime } from './work-time';
 
 /** The result of a replay of parked keys. */
@@ -22,7 +22,7 @@ export interface ReplaySummary {
   oldestMs: number;
 }
 
-/** Progress is saved after this number of records or this time, whichever comes first. */
+/** Progress is saved, and the lease begins again, after this number of records or this time, whichever comes first. */
 const SAVED_AFTER_RECORDS = 100;
 const SAVED_AFTER_MS = 5_000;
 
@@ -41,11 +41,10 @@ export class Replay {
 
   constructor(
     private readonly settings: ConsumerSettings,
-    private readonly handled: HandledPositions,
-    abandoned: AbandonedAttempts,
+    private readonly state: ProcessState,
     private readonly time: WorkTime,
   ) {
-    this.attempts = new Attempts(settings, abandoned, new Semaphore(settings.concurrency), time);
+    this.attempts = new Attempts(settings, state, new Semaphore(settings.concurrency), time);
     this.keySlots = new Semaphore(settings.concurrency);
   }
 
@@ -128,38 +127,39 @@ export class Replay {
    */
   private async handleRecords(leased: ParkedKey): Promise<KeyProgress> {
     const { settings } = this;
-    const { parking, clock, timeOfDay, onFailure } = settings;
+    const { parking, timeOfDay, onFailure } = settings;
     let { first, tries } = leased;
-    let savedFirst = first;
-    let savedAt = clock.now();
+    let saved = leased;
     const save = async (change: (state: ParkedKey) => ParkedKey): Promise<KeyProgress> => {
       const key = await this.changeKey(leased, (now) => change(afterDone(now, first, timeOfDay())));
       return { done: first - leased.first, key };
     };
     const withLease = (state: ParkedKey): ParkedKey => ({ ...state, lease: this.lease() });
     for await (const record of parking.records(leased)) {
+      if (first - saved.first >= SAVED_AFTER_RECORDS || this.leaseAgeMs(saved) >= SAVED_AFTER_MS) {
+        const progress = await save(withLease);
+        if (progress.key?.lease?.holder !== this.holder) return progress;
+        saved = progress.key;
+        // The store was slow, so the lease could end before the next attempt ends.
+        if (this.leaseAgeMs(saved) >= this.time.leaseMs / 2) return save(released);
+      }
       const outcome = await this.replayRecord(record, tries + 1);
       if (outcome === 'unfinished') return save(released);
       if (outcome !== 'done') {
-        const { error, wasCalled } = outcome;
+        const { error, wasCalled, hasEnded } = outcome;
         if (wasCalled) tries += 1;
         onFailure({ partitionKey: record.partitionKey, attempt: wasCalled ? tries : tries + 1, error, isParked: true });
+        const minWaitMs = hasEnded ? 0 : this.time.handlersRunForMs();
         const progress = await save((state) => {
           // If a person skipped the record during the attempt, the failure does not count for the key.
           if (state.first > first) return released(state);
-          return released(afterFailure(state, { tries, error, isReplay: true }, settings));
+          return released(afterFailure(state, { tries, error, isReplay: true, minWaitMs }, settings));
         });
         if (progress.key !== undefined) notifyIfDead(leased, progress.key, settings);
         return progress;
       }
-      this.handled.add(record.partitionKey, record.positions);
       first += 1;
       tries = 0;
-      if (first - savedFirst < SAVED_AFTER_RECORDS && clock.now() - savedAt < SAVED_AFTER_MS) continue;
-      const progress = await save(withLease);
-      if (progress.key?.lease?.holder !== this.holder) return progress;
-      savedFirst = first;
-      savedAt = clock.now();
     }
     return save(withLease);
   }
@@ -167,9 +167,10 @@ export class Replay {
   private async replayRecord(record: ParkedRecord, attempt: number): Promise<Outcome> {
     if (record.isCorrupt !== true && parseFence(record.data) !== undefined) {
       await this.settings.parking.markHandled(record.partitionKey, record.positions[0]!);
+      this.state.handled.add(record.partitionKey, record.positions);
       return 'done';
     }
-    if (this.handled.has(record.partitionKey, record.positions)) return 'done';
+    if (this.state.handled.has(record.partitionKey, record.positions)) return 'done';
     return this.attempts.attempt(record, attempt);
   }
 
@@ -185,6 +186,11 @@ export class Replay {
 
   private async readKey({ partitionKey }: ParkedKey): Promise<ParkedKey | undefined> {
     return (await this.settings.parking.find([partitionKey])).get(partitionKey);
+  }
+
+  /** The time since a key was written with a lease of this replay. It includes the time of the write. */
+  private leaseAgeMs({ lease }: ParkedKey): number {
+    return this.settings.timeOfDay() - (lease!.until - this.time.leaseMs);
   }
 
   private lease(): { holder: string; until: number } {

@@ -1,6 +1,5 @@
 import { setMaxListeners } from 'node:events';
 import type { Clock } from '../kernel/clock';
-import { deferred } from '../kernel/deferred';
 
 /** The time limits of a batch or a replay. */
 export interface WorkTime {
@@ -16,8 +15,16 @@ export interface WorkTime {
    * How long a lease lasts, in milliseconds. While a process has the lease of a parked key, only this process replays the key.
    */
   readonly leaseMs: number;
-  /** Resolves when the invocation must return its response, even if the work is not finished. Absent outside Lambda. */
-  readonly over?: Promise<void>;
+  /**
+   * How long handlers that ignore their signals can still run, in milliseconds. Lambda freezes the process at the end of the
+   * invocation. Outside Lambda there is no limit, and the result is the length of a lease.
+   */
+  handlersRunForMs(): number;
+  /**
+   * Aborts when the invocation must return its response, even if the work is not finished. From then on, the batch begins no
+   * write, because Lambda may already deliver its records again. Absent outside Lambda.
+   */
+  readonly over?: AbortSignal;
 }
 
 const DEFAULT_ATTEMPT_TIMEOUT_MS = 30_000;
@@ -29,7 +36,8 @@ export function openTime(
   signal: AbortSignal = new AbortController().signal,
 ): WorkTime {
   setMaxListeners(0, signal);
-  return { signal, attemptTimeoutMs, leaseMs: Math.max(DEFAULT_LEASE_MS, 2 * attemptTimeoutMs) };
+  const leaseMs = Math.max(DEFAULT_LEASE_MS, 2 * attemptTimeoutMs);
+  return { signal, attemptTimeoutMs, leaseMs, handlersRunForMs: () => leaseMs };
 }
 
 /**
@@ -55,18 +63,21 @@ export async function withinInvocation<T>(
 ): Promise<T> {
   const usableMs = remainingMs - Math.min(RESERVE_MS, remainingMs * RESERVE_SHARE);
   const lastResponseMs = remainingMs - Math.min(LAST_RESPONSE_MS, remainingMs * LAST_RESPONSE_SHARE);
+  const startedAt = clock.now();
   const stop = new AbortController();
   // Each waiting key adds a listener, and Node.js would otherwise warn about a leak.
   setMaxListeners(0, stop.signal);
-  const over = deferred();
-  const timers = [clock.schedule(() => stop.abort(), usableMs), clock.schedule(() => over.resolve(), lastResponseMs)];
+  const over = new AbortController();
+  setMaxListeners(0, over.signal);
+  const timers = [clock.schedule(() => stop.abort(), usableMs), clock.schedule(() => over.abort(), lastResponseMs)];
   try {
     return await work({
       signal: stop.signal,
       attemptTimeoutMs: attemptTimeoutMs ?? usableMs / ATTEMPTS_IN_TIME,
       longAttemptMs: usableMs * LONG_ATTEMPT_SHARE,
       leaseMs: remainingMs,
-      over: over.promise,
+      handlersRunForMs: () => startedAt + remainingMs - clock.now(),
+      over: over.signal,
     });
   } finally {
     for (const cancel of timers) cancel();

@@ -35,3 +35,16 @@ export async function sleepUnlessAborted(
     signal?.addEventListener('abort', end);
   });
 }
+
+/** Waits until the promise settles. Returns false as soon as the signal is aborted. */
+export async function settlesUnlessAborted(promise: Promise<unknown>, signal: AbortSignal): Promise<boolean> {
+  let end!: () => void;
+  const aborted = new Promise<void>((resolve) => {
+    end = resolve;
+  });
+  signal.addEventListener('abort', end);
+  if (signal.aborted) end();
+  await Promise.race([Promise.allSettled([promise]), aborted]);
+  signal.removeEventListener('abort', end);
+  return !signal.aborted;
+}

@@ -387,8 +387,8 @@ class Process {
   }
 
   private handledPositions(): unknown {
-    const { handled } = Object(this.consumer) as { handled: { keys: Iterable<unknown> } };
-    return JSON.parse(JSON.stringify([...handled.keys]));
+    const { state } = Object(this.consumer) as { state: { handled: { keys: Iterable<unknown> } } };
+    return JSON.parse(JSON.stringify([...state.handled.keys]));
   }
 
   async mayEnd(where: string): Promise<void> {
