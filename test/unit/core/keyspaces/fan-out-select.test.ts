@@ -317,15 +317,25 @@ describe('a failed read', () => {
     expect(requests).toBeLessThanOrEqual(SHARDS);
   });
 
-  test('is sent again while the driver has no connection, and throws a typed error after the last attempt', async () => {
+  test.each<[string, string, () => object]>([
+    [
+      'the driver has no connection',
+      'NO_CONNECTION',
+      () => {
+        throw new Error('No connection available');
+      },
+    ],
+    ['a row lacks a clustering column', 'INCOMPLETE_ANSWER', () => ({ rows: [{ shard: 0, minute: 1 }] })],
+    ['a clustering column is null', 'INCOMPLETE_ANSWER', () => ({ rows: [{ shard: 0, minute: 1, id: null }] })],
+  ])('is sent again while %s, and throws %s after the last attempt', async (_, code, respond) => {
     let requests = 0;
     const execute = async () => {
       requests += 1;
-      throw new Error('No connection available');
+      return respond() as never;
     };
     const options = { attempts: 2, backoffBaseMs: 1, backoffCapMs: 1 };
     const page = fanOutSelect({ execute }, config, { value: { day } }, options);
-    await expect(page).rejects.toMatchObject({ code: 'NO_CONNECTION' });
+    await expect(page).rejects.toMatchObject({ code });
     expect(requests).toBeGreaterThan(SHARDS);
   });
 });

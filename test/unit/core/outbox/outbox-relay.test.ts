@@ -200,18 +200,23 @@ describe('a pool connection that was lost', () => {
   test.each([
     ['holds a range', true],
     ['has no range', false],
-  ])('is released immediately by a worker that %s, even if the lease is long', async (_, isFree) => {
-    const pool = new StubPool();
-    pool.hasFreeRange = isFree;
-    const { relay, pass, stop } = start(pool, { leaseMs: 3_600 * SECOND_MS });
-    await pass(SECOND_MS);
-    pool.connections[0]!.emit('end');
-    await pass(0);
-    expect(pool.released).toEqual([true]);
-    await stop();
-    const nothing = { relayed: 0, parked: 0, rejections: 0, givenUp: 0 };
-    expect(relay.summary()).toEqual({ ...nothing, reconnects: 1 });
-  });
+  ])(
+    'is released immediately by a worker that %s, even if the lease is long, and an abort leaves no timer',
+    async (_, isFree) => {
+      const pool = new StubPool();
+      pool.hasFreeRange = isFree;
+      const { clock, relay, pass, stop } = start(pool, { leaseMs: 3_600 * SECOND_MS });
+      await pass(SECOND_MS);
+      pool.connections[0]!.emit('end');
+      await pass(0);
+      expect(pool.released).toEqual([true]);
+      await stop();
+      await clock.runOut();
+      expect(clock.now()).toBe(SECOND_MS);
+      const nothing = { relayed: 0, parked: 0, rejections: 0, givenUp: 0 };
+      expect(relay.summary()).toEqual({ ...nothing, reconnects: 1 });
+    },
+  );
 
   test.each(['error', 'end'])(
     'with the event %s is replaced after a delay, is counted, and is reported to onReconnect',

@@ -124,6 +124,13 @@ describe('fanOutQuery with a deadline', () => {
   });
 });
 
+test('fanOutQuery – a page ends before its deadline – leaves no timer, which would keep the process running', async () => {
+  const client = new Unreliable();
+  await client.page({ deadlineMs: 60_000 });
+  await client.clock.runOut();
+  expect(client.clock.now()).toBe(1);
+});
+
 describe('fanOutQuery with hedgeBudget', () => {
   /** A history of 200 responses that took 1 to 10 ms. The hedge budget allows two hedges. */
   function history(): FanOutHistory {
