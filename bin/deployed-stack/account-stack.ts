@@ -1,5 +1,5 @@
 import type { CloudFormation } from '@aws-sdk/client-cloudformation';
-import { type ReadTemplate, readTemplate } from '../../lib/cloudformation/read-template';
+import { type ReadTemplate, readTemplateText } from '../../lib/cloudformation/read-template';
 import { constructPathsIn } from '../../lib/cloudformation/template';
 import { IncompleteAnswerError } from '../../lib/core/kernel/incomplete-answer-error';
 import { pages } from '../../lib/core/kernel/pages';
@@ -41,17 +41,9 @@ async function templateOf(client: StackClient, stackName: string): Promise<ReadT
     if (isAbsent(error)) return undefined;
     throw error;
   }
-  const read = readTemplate(parsed(body));
+  const read = readTemplateText(body ?? '');
   if (read === undefined) throw new IncompleteAnswerError('GetTemplate', 'a template as JSON');
   return read;
-}
-
-function parsed(body = ''): unknown {
-  try {
-    return JSON.parse(body);
-  } catch {
-    return undefined;
-  }
 }
 
 /** CloudFormation has no specific error for a stack that does not exist, so this function reads the message. */

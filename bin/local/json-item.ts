@@ -17,12 +17,3 @@ function withBytes(item: JsonItem): DynamoDbItem {
     return name === 'BS' && Array.isArray(value) ? value.map(bytesOf) : value;
   });
 }
-
-/** Parses JSON. Undefined if the text is not JSON. */
-export function jsonOf(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}

@@ -1,7 +1,7 @@
 import { INDEXES, TABLES } from '../../lib/core/contract/function-environment';
+import { parsedJson } from '../../lib/core/kernel/parsed-json';
 import type { ShardedConfig } from '../../lib/core/sharded-index/config/sharded-index-config';
 import type { LocalFunction } from './assembly/planned-function';
-import { jsonOf } from './json-item';
 import type { LocalStack } from './run-local';
 
 /** A sharded index, or a table that is sharded by its own key, from a variable of a function. */
@@ -49,7 +49,7 @@ export function shardedConfigs(stack: Pick<LocalStack, 'functions' | 'tables'>):
 
 function configsOf({ path: functionPath, environment }: LocalFunction): Omit<Sharded, 'path'>[] {
   return Object.entries(environment).flatMap(([variable, text]): Omit<Sharded, 'path'>[] => {
-    const value = jsonOf(text);
+    const value = parsedJson(text);
     if (isConfig(value)) return [{ config: value, ...(!variable.startsWith(OWN) && { variable }) }];
     if (variable !== INDEXES && variable !== TABLES) return [];
     const eventOf = (name: string) => (variable === INDEXES ? { index: name } : { table: name });

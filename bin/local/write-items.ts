@@ -1,4 +1,5 @@
 import { DynamoDBDocument } from '@aws-sdk/lib-dynamodb';
+import { chunks } from '../../lib/core/kernel/chunks';
 import { itemWithShards } from '../../lib/core/sharded-index/write/item-with-shards';
 import { shardingOfNow } from '../deployed-stack/sharding-of-now';
 import { indexesOf } from './producers-and-indexes';
@@ -16,9 +17,8 @@ export async function writeItems(stack: LocalStack, tableName: string, items: re
   const documents = DynamoDBDocument.from(dynamodb);
   const declared = indexesOf(stack).filter(({ config }) => config.tableName === tableName);
   const indexes = await Promise.all(declared.map(({ config }) => shardingOfNow(dynamodb, config)));
-  for (let start = 0; start < items.length; start += MAX_BATCH) {
+  for (const batch of chunks(items, MAX_BATCH)) {
     const configs = await Promise.all(indexes.map((index) => index.forWriting()));
-    const batch = items.slice(start, start + MAX_BATCH);
     let rest = { [tableName]: batch.map((item) => ({ PutRequest: { Item: itemWithShards(configs, item) } })) };
     while (Object.keys(rest).length > 0) {
       const { UnprocessedItems = {} } = await documents.batchWrite({ RequestItems: rest });

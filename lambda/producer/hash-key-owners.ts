@@ -1,3 +1,4 @@
+import { chunks } from '../../lib/core/kernel/chunks';
 import { RecentMap } from '../../lib/core/kernel/recent-map';
 import { OwnerKeyError } from './owner-key-error';
 import type { OwnedRecord } from './record-input';
@@ -74,8 +75,7 @@ export class HashKeyOwners {
     abortSignal: AbortSignal,
   ): Promise<ReadonlyMap<string, OwnerKey>> {
     const received = new Map<string, OwnerKey>();
-    for (let start = 0; start < owners.length; start += OWNERS_PER_REQUEST) {
-      const some = owners.slice(start, start + OWNERS_PER_REQUEST);
+    for (const some of chunks(owners, OWNERS_PER_REQUEST)) {
       const requestedAt = this.clocks();
       const answers = await this.request(some, abortSignal);
       some.forEach((owner, index) => {

@@ -1,4 +1,5 @@
 import { InvokeCommand, type InvokeCommandInput, type InvokeCommandOutput, LambdaClient } from '@aws-sdk/client-lambda';
+import { parsedJson } from '../../lib/core/kernel/parsed-json';
 import { ALLOCATE_ALIAS, QUERY_ALIAS } from '../../lib/core/registry/registry-contract';
 import { parseHashKey } from '../../lib/core/stream-format/hash-key-space';
 import type { OwnerKey, RequestKeys } from './hash-key-owners';
@@ -74,11 +75,7 @@ function ownerKeyError(code: string, problem: string, isRetryable: boolean): Own
 
 /** Parses JSON. Returns an empty object if the bytes are not a JSON object. */
 function jsonObject(bytes: Uint8Array = new Uint8Array()): Record<string, unknown> {
-  try {
-    return Object(JSON.parse(Buffer.from(bytes).toString()));
-  } catch {
-    return {};
-  }
+  return Object(parsedJson(Buffer.from(bytes).toString()));
 }
 
 /**

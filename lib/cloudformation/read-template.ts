@@ -38,6 +38,20 @@ const SECTIONS: Readonly<Record<keyof Template, Problem>> = {
 const EVALUATED_MACRO = 'AWS::LanguageExtensions';
 
 /**
+ * Reads a template in JSON, or in JSON inside a JSON string: some tools download it in this form.
+ *
+ * Returns undefined if the text is no template in JSON.
+ */
+export function readTemplateText(text: string): ReadTemplate | undefined {
+  try {
+    const json: unknown = JSON.parse(text);
+    return readTemplate(typeof json === 'string' ? JSON.parse(json) : json);
+  } catch {
+    return undefined;
+  }
+}
+
+/**
  * Reads a template. CloudFormation rejects some unknown forms, and expands others, such as `Fn::ForEach`.
  *
  * Returns undefined if the JSON is no template at all.

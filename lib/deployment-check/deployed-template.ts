@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { type ReadTemplate, readTemplate } from '../cloudformation/read-template';
+import { type ReadTemplate, readTemplateText } from '../cloudformation/read-template';
 import { InvalidArgumentError } from '../core/kernel/errors';
 
 /** The possible paths of a stack's template in a folder. */
@@ -32,23 +32,13 @@ export function deployedTemplate(
   const files = [file, basename(file), ...(stackName === undefined ? [] : [`${stackName}.template.json`])];
   const found = files.map((each) => join(folder, each)).find((each) => existsSync(each));
   if (found === undefined) return undefined;
-  const read = readTemplate(parseTemplate(readFileSync(found, 'utf8')));
+  const read = readTemplateText(readFileSync(found, 'utf8'));
   if (read !== undefined) return read;
   throw new InvalidArgumentError(
     field,
     found,
     'a folder whose templates are JSON objects with resources by logical id',
   );
-}
-
-/** Parses a template. A downloaded template can be JSON inside a JSON string. */
-function parseTemplate(text: string): unknown {
-  try {
-    const json: unknown = JSON.parse(text);
-    return typeof json === 'string' ? JSON.parse(json) : json;
-  } catch {
-    return undefined;
-  }
 }
 
 /** @throws an error with the code `INVALID_ARGUMENT` if there is no such folder */

@@ -1,4 +1,5 @@
 import { isRecord } from '../../../lib/core/kernel/checks';
+import { parsedJson } from '../../../lib/core/kernel/parsed-json';
 /**
  * A pattern of an event filter. The pattern of an object has patterns for some fields, and all these fields must
  * match. The pattern of a value is a list of conditions, and at least one condition must be true.
@@ -70,14 +71,9 @@ const LONGEST_PATTERN = 4_096;
 /** The pattern in the text of a filter, or the reason why AWS rejects it or why it is not supported locally. */
 export function filterPattern(text: string): { value: FilterPattern } | { reason: string } {
   if (text.length > LONGEST_PATTERN) return { reason: `more than ${LONGEST_PATTERN} characters` };
-  let value: FilterPattern;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    return { reason: 'no JSON' };
-  }
-  const reason = filterProblem(value);
-  return reason === undefined ? { value } : { reason };
+  const value = parsedJson(text);
+  const reason = value === undefined ? 'no JSON' : filterProblem(value);
+  return reason === undefined ? { value: value as FilterPattern } : { reason };
 }
 
 function filterProblem(pattern: unknown): string | undefined {

@@ -3,10 +3,10 @@ import {
   kinesisEventRecord,
   kinesisEventRecordBytes,
 } from '../../../lib/core/contract/kinesis-event';
+import { parsedJson } from '../../../lib/core/kernel/parsed-json';
 import type { KinesisRecord } from '../../stream-shards/shard-reader';
 import { LOCAL_REGION } from '../assembly/emulated-types';
 import type { LocalEventSource } from '../assembly/event-sources';
-import { jsonOf } from '../json-item';
 
 /** How the records of a source appear in an event. */
 export interface EventForm {
@@ -58,7 +58,7 @@ function kinesisForm(streamArn: string): EventForm {
     bytes: (record, shardId) => kinesisEventRecordBytes(fields(record, shardId)),
     // A filter on `data` can match a record only if the data is JSON.
     filtered: ({ PartitionKey, Data }) => {
-      const data = jsonOf(Buffer.from(Data!).toString());
+      const data = parsedJson(Buffer.from(Data!).toString());
       return { partitionKey: PartitionKey, ...(data !== undefined && { data }) };
     },
     atTipMs: 1_000,

@@ -1,7 +1,7 @@
 import { EMPTY_EVENT_BYTES, MAX_EVENT_BYTES } from '../../../lib/core/contract/kinesis-event';
 import { type Clock, systemClock } from '../../../lib/core/kernel/clock';
 import { Condition } from '../../../lib/core/kernel/condition';
-import { pause } from '../../../lib/core/kernel/pause';
+import { sleepUnlessAborted } from '../../../lib/core/kernel/pause';
 import type { KinesisRecord } from '../../stream-shards/shard-reader';
 
 /** Records of one shard, in order. */
@@ -131,7 +131,7 @@ export class EventSourceWorker {
   }
 
   private pause(ms: number): Promise<void> {
-    return pause(ms, this.settings.clock ?? systemClock, this.signal).catch(() => {});
+    return sleepUnlessAborted(ms, this.settings.clock ?? systemClock, this.signal);
   }
 
   /**

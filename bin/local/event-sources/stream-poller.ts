@@ -1,6 +1,6 @@
 import { type Clock, systemClock } from '../../../lib/core/kernel/clock';
 import { Condition } from '../../../lib/core/kernel/condition';
-import { pause } from '../../../lib/core/kernel/pause';
+import { sleepUnlessAborted } from '../../../lib/core/kernel/pause';
 import { hashPartitionKey } from '../../../lib/core/stream-format/hash-key-space';
 import { ShardLineage } from '../../stream-shards/shard-lineage';
 import { type KinesisRecord, type ReadStart, ShardReader, type StreamClient } from '../../stream-shards/shard-reader';
@@ -153,7 +153,7 @@ export class StreamPoller {
   }
 
   private pause(ms: number): Promise<void> {
-    return pause(ms, this.clock, this.signal).catch(() => {});
+    return sleepUnlessAborted(ms, this.clock, this.signal);
   }
 }
 

@@ -1,3 +1,4 @@
+import { chunks } from '../../../lib/core/kernel/chunks';
 import type { SimulationReport } from '../simulation-report';
 import { line, PLOT_WIDTH, type Plot, rectangle, text } from './plot';
 
@@ -22,7 +23,7 @@ export function loadRows({ placements, records, shardCounts }: SimulationReport)
     const mean = records / loads[0]!.length;
     const base = HEAD + row * ROW + 38;
     const height = (load: number) => (Math.min(load / mean, TALLEST) / TALLEST) * 36;
-    const bars = grouped(loads[0]!, MAX_BARS);
+    const bars = grouped(loads[0]!);
     const step = width / bars.length;
     const gap = step > 6 ? 2 : step > 3 ? 1 : 0;
     return [
@@ -58,11 +59,6 @@ export function loadRows({ placements, records, shardCounts }: SimulationReport)
   };
 }
 
-function grouped(loads: readonly number[], most: number): number[] {
-  const size = Math.ceil(loads.length / most);
-  const groups: number[] = [];
-  for (let start = 0; start < loads.length; start += size) {
-    groups.push(loads.slice(start, start + size).reduce((busiest, load) => Math.max(busiest, load)));
-  }
-  return groups;
+function grouped(loads: readonly number[]): number[] {
+  return chunks(loads, Math.ceil(loads.length / MAX_BARS)).map((group) => Math.max(...group));
 }

@@ -1,5 +1,6 @@
 import type { AttributeValue, DynamoDbItem } from '../aws-client/attribute-value';
 import { checkClient } from '../aws-client/client-check';
+import { isConditionFailure } from '../aws-client/expression';
 import { laterFields, withLaterFields } from '../aws-client/later-fields';
 import { checkItemFormat } from '../kernel/format-version';
 import { IncompleteAnswerError } from '../kernel/incomplete-answer-error';
@@ -134,7 +135,7 @@ export class DynamoDbShardCountStore extends DynamoDbShardCountReader implements
       });
       return true;
     } catch (error) {
-      if ((error as Error).name === 'ConditionalCheckFailedException') return false;
+      if (isConditionFailure(error)) return false;
       throw error;
     }
   }

@@ -156,6 +156,11 @@ function operandsFrom(tokens: readonly string[], start: number): number {
   return operands;
 }
 
+/** Whether DynamoDB rejected a write because its condition was false. */
+export function isConditionFailure(error: unknown): boolean {
+  return Object(error).name === 'ConditionalCheckFailedException';
+}
+
 /**
  * The size of all names of a request, or of all its values, in bytes. Counts texts and binary values, but not placeholders and
  * types.

@@ -1,4 +1,5 @@
 import { crc32 } from 'node:zlib';
+import { parsedJson } from '../kernel/parsed-json';
 import { bodyBytes } from './body-bytes';
 import type { Route, SdkMiddlewareStack } from './routes';
 import type { SigningCredentials } from './signature';
@@ -126,9 +127,5 @@ function jsonObject(text: string): {
   Message?: unknown;
   ThrottlingReasons?: unknown;
 } {
-  try {
-    return Object(JSON.parse(text));
-  } catch {
-    return {};
-  }
+  return Object(parsedJson(text));
 }

@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import type { DynamoDbItem } from '../aws-client/attribute-value';
-import { ExpressionBuilder } from '../aws-client/expression';
+import { ExpressionBuilder, isConditionFailure } from '../aws-client/expression';
 import { type Deferred, deferred } from '../kernel/deferred';
 import { checkItemFormat } from '../kernel/format-version';
 import {
@@ -130,7 +130,7 @@ export class ParkingMarks {
     }).catch((error) => {
       // Ignores the failed condition: another process has parked a key in the part since this process read the part, or will
       // park a key.
-      if ((error as Error)?.name !== 'ConditionalCheckFailedException') throw error;
+      if (!isConditionFailure(error)) throw error;
     });
   }
 

@@ -14,7 +14,7 @@ export function throwIfStopped(signal: AbortSignal | undefined): void {
  * @throws Stopped as soon as the signal is aborted
  */
 export async function pause(delayMs: number, clock: Clock, signal: AbortSignal | undefined): Promise<void> {
-  if (delayMs > 0) await sleepUnlessAborted(delayMs, clock, signal);
+  await sleepUnlessAborted(delayMs, clock, signal);
   throwIfStopped(signal);
 }
 
@@ -24,7 +24,7 @@ export async function sleepUnlessAborted(
   clock: Clock,
   signal: AbortSignal | undefined,
 ): Promise<void> {
-  if (signal?.aborted) return;
+  if (delayMs <= 0 || signal?.aborted) return;
   await new Promise<void>((resolve) => {
     const end = (): void => {
       cancel();

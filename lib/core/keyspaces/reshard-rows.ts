@@ -1,5 +1,5 @@
 import { checkPositive } from '../kernel/checks';
-import { pause } from '../kernel/pause';
+import { UnitBudget } from '../kernel/unit-budget';
 import type { CqlClient } from './cql-client';
 import { UnknownColumnError } from './keyspaces-errors';
 import { RowMover, type StrayRowOutcome } from './row-mover';
@@ -73,7 +73,6 @@ export async function reshardRows(
 ): Promise<ReshardRowsReport> {
   const policy = strayRowsPolicy(client, config, options);
   const { movesPerSecond, staticColumns = [], onStray } = options;
-  const { clock, signal } = policy;
   if (movesPerSecond !== undefined) checkPositive('movesPerSecond', movesPerSecond);
   for (const name of staticColumns) {
     if (!config.columns.includes(name))
@@ -83,11 +82,10 @@ export async function reshardRows(
   const mover = new RowMover(client, config, columns);
   const outcomes: ReshardRowsReport['outcomes'] = { moved: 0, settled: 0, refused: 0 };
   const report: ReshardRowsReport = { rowsScanned: 0, strays: 0, hidden: 0, outcomes, unverified: 0 };
-  let nextMs = clock.now();
+  const budget = new UnitBudget(movesPerSecond, policy.clock, policy.signal, () => 1);
   return scanStrayRows('reshard', client, config, policy, report, async (stray) => {
-    await pause(nextMs - clock.now(), clock, signal);
-    if (movesPerSecond !== undefined) nextMs = clock.now() + 1_000 / movesPerSecond;
-    const { outcome, isVerified } = await withCqlRetries(policy, (attempt) => mover.move(stray, attempt > 1));
+    const move = () => withCqlRetries(policy, (attempt) => mover.move(stray, attempt > 1));
+    const { outcome, isVerified } = (await budget.spend(move)).response;
     outcomes[outcome] += 1;
     if (outcome !== 'refused' && !isVerified) report.unverified += 1;
     await onStray?.(stray, outcome);

@@ -3,6 +3,12 @@ import { columnsBeyondDates, withLongTimes, withMilliseconds } from './long-time
 import { selectRows } from './select-rows';
 import type { Statement } from './select-statement';
 
+/** A page of rows. */
+export interface WholeRows {
+  rows: CqlRow[];
+  pageState?: string;
+}
+
 /**
  * Executes a SELECT without loss of timestamps. A page with a timestamp outside the range of `Date` costs one more
  * request.
@@ -13,7 +19,7 @@ export async function selectWholeRows(
   client: CqlClient,
   statement: Statement,
   options: StatementOptions,
-): Promise<{ rows: CqlRow[]; pageState?: string }> {
+): Promise<WholeRows> {
   const page = await selectRows(client, statement, options);
   const columns = columnsBeyondDates(page.rows);
   if (columns.length === 0) return page;

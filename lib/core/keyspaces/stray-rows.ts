@@ -1,9 +1,9 @@
 import { InvalidCursorError } from '../fan-out/fan-out-errors';
 import { openedText } from '../fan-out/sealed-cursor';
 import { checkPositive } from '../kernel/checks';
-import { pause } from '../kernel/pause';
 import { type RetryPolicy, withRetries } from '../kernel/retries';
 import { sealedText } from '../kernel/sealed-text';
+import { UnitBudget } from '../kernel/unit-budget';
 import type { SegmentOptions } from '../sharded-index';
 import { type ScanPolicy, scanPolicy, scanSegment } from '../sharding/segment-scan';
 import { CONSISTENCY_LEVELS, type CqlClient, type CqlRow, checkCqlClient } from './cql-client';
@@ -12,7 +12,7 @@ import { UnreadableRowError } from './keyspaces-errors';
 import { namedConfig } from './named-parts';
 import { type Partitioner, partitionerOf, tokensOfSegment } from './partitioner';
 import { quoted } from './select-statement';
-import { selectWholeRows } from './select-whole-rows';
+import { selectWholeRows, type WholeRows } from './select-whole-rows';
 import { shardOfRow } from './shard-columns';
 import { columnNames, requireClusteringColumns, type ShardedKeyspacesConfig } from './sharded-keyspaces-config';
 import { checkOnce, partitionValues, shardsOfValue } from './shards-of-value';
@@ -114,26 +114,25 @@ export async function scanStrayRows<Report extends StrayRowsReport>(
   const last = lastPage(config, scan, resumeFrom);
   report.resumePoint = resumeFrom ?? resumePoint(config, scan, BEGIN);
   let partitioner: Partitioner | undefined;
-  let nextMs = Number.NEGATIVE_INFINITY;
+  const budget = new UnitBudget<WholeRows>(rowsPerSecond, clock, signal, ({ rows }) => rows.length);
   const store = {
     readPage: async (pageState: string | undefined) => {
-      await pause(nextMs - clock.now(), clock, signal);
-      if (partitioner === undefined) {
-        partitioner = await withCqlRetries(policy, () => partitionerOf(client));
-        checkPartitioner(partitioner, last, resumeFrom);
-      }
-      const statement = segmentStatement(config, tokensOfSegment(partitioner, segment, totalSegments));
-      const options = {
-        prepare: true,
-        consistency: CONSISTENCY_LEVELS.LOCAL_QUORUM,
-        isIdempotent: true,
-        fetchSize: PAGE_ROWS,
-        ...(pageState !== undefined && { pageState }),
-      };
-      const startedMs = clock.now();
-      const { rows, pageState: next } = await withCqlRetries(policy, () => selectWholeRows(client, statement, options));
-      if (rowsPerSecond !== undefined) nextMs = startedMs + (rows.length / rowsPerSecond) * 1_000;
-      return { items: rows, next };
+      const { response: page } = await budget.spend(async () => {
+        if (partitioner === undefined) {
+          partitioner = await withCqlRetries(policy, () => partitionerOf(client));
+          checkPartitioner(partitioner, last, resumeFrom);
+        }
+        const statement = segmentStatement(config, tokensOfSegment(partitioner, segment, totalSegments));
+        const options = {
+          prepare: true,
+          consistency: CONSISTENCY_LEVELS.LOCAL_QUORUM,
+          isIdempotent: true,
+          fetchSize: PAGE_ROWS,
+          ...(pageState !== undefined && { pageState }),
+        };
+        return withCqlRetries(policy, () => selectWholeRows(client, statement, options));
+      });
+      return { items: page.rows, next: page.pageState };
     },
     handlePage: async (rows: readonly CqlRow[]) => {
       const read = rows.filter((row) => row[config.clusteringColumns[0]!.name] !== null);

@@ -1,5 +1,6 @@
 import type { AttributeValue, DynamoDbItem } from '../aws-client/attribute-value';
 import { checkClient } from '../aws-client/client-check';
+import { isConditionFailure } from '../aws-client/expression';
 import { laterFields, withLaterFields } from '../aws-client/later-fields';
 import { checkItemFormat } from '../kernel/format-version';
 import { IncompleteAnswerError } from '../kernel/incomplete-answer-error';
@@ -157,9 +158,8 @@ export class DynamoDbRegistryStore implements RegistryStore {
       });
       return undefined;
     } catch (error) {
-      const { name, Item: stored }: { name?: string; Item?: DynamoDbItem } = Object(error);
-      if (name === 'ConditionalCheckFailedException') return { item: stored };
-      throw error;
+      if (!isConditionFailure(error)) throw error;
+      return { item: (error as { Item?: DynamoDbItem }).Item };
     }
   }
 }

@@ -1,4 +1,5 @@
 import { checkWhole } from '../kernel/checks';
+import { chunks } from '../kernel/chunks';
 import { type Clock, systemClock } from '../kernel/clock';
 import { EvenShardsError, InvalidArgumentError } from '../kernel/errors';
 import { coveringRanges, type HashKeyRange } from '../stream-format/hash-key-ranges';
@@ -254,11 +255,6 @@ function checkNames(names: readonly string[]): void {
     if (seen.has(name)) throw new InvalidArgumentError(`owners[${index}]`, name, 'listed once');
     seen.add(name);
   });
-}
-
-function chunks<T>(items: readonly T[], size: number): T[][] {
-  const count = Math.ceil(items.length / size);
-  return Array.from({ length: count }, (_, index) => items.slice(index * size, (index + 1) * size));
 }
 
 /**

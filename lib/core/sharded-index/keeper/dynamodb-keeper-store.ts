@@ -1,9 +1,18 @@
 import { createHash } from 'node:crypto';
 import type { DynamoDbItem } from '../../aws-client/attribute-value';
+import { isConditionFailure } from '../../aws-client/expression';
 import { checkItemFormat } from '../../kernel/format-version';
 import { IncompleteAnswerError } from '../../kernel/incomplete-answer-error';
-import type { KeeperState, KeeperStore, NamedItem, NamedItems, SweepReason } from './keeper-store';
-import { KEEPER_TABLE_KEY, KEEPER_TABLE_SORT_KEY, KEEPER_TABLE_TIME_TO_LIVE } from './keeper-store';
+import {
+  KEEPER_TABLE_KEY,
+  KEEPER_TABLE_SORT_KEY,
+  KEEPER_TABLE_TIME_TO_LIVE,
+  type KeeperState,
+  type KeeperStore,
+  type NamedItem,
+  type NamedItems,
+  type SweepReason,
+} from './keeper-store';
 import { keyTextOf } from './table-change';
 
 /** An item of the table, or its key, in the SDK's types. */
@@ -85,7 +94,7 @@ export class DynamoDbKeeperStore implements KeeperStore {
       });
       return true;
     } catch (error) {
-      if (Object(error).name === 'ConditionalCheckFailedException') return false;
+      if (isConditionFailure(error)) return false;
       throw error;
     }
   }

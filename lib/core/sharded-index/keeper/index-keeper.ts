@@ -1,11 +1,13 @@
 import type { DynamoDbItem } from '../../aws-client/attribute-value';
+import { consumedUnits } from '../../aws-client/consumed-units';
 import { checkPositive } from '../../kernel/checks';
 import { type Clock, systemClock } from '../../kernel/clock';
+import { inParallel } from '../../kernel/in-parallel';
 import { Stopped } from '../../kernel/pause';
 import { RecentMap } from '../../kernel/recent-map';
+import { UnitBudget } from '../../kernel/unit-budget';
 import type { ShardedConfigSource, ShardedIndexConfig } from '../config/sharded-index-config';
 import type { ItemReshardClient } from '../strays/table-client';
-import { UnitBudget } from '../strays/unit-budget';
 import { type CheckOutcome, type FirstAttempt, ItemCorrector } from './item-corrector';
 import type { KeeperStore, NamedItem, NamedItems, SetAsideReason, Sweep, SweepReason } from './keeper-store';
 import { pageItems, type SweepPage, sweepPage } from './sweep-page';
@@ -134,7 +136,7 @@ export class IndexKeeper {
     const problems: unknown[] = [];
     const finished = new Set<TableChange>();
     let delayMs = 0;
-    await this.inParallel(changes, signal, async (change) => {
+    await eachUntilAborted(changes, signal, async (change) => {
       try {
         await this.check(change, change.image, counts, signal);
         delayMs = Math.max(delayMs, this.timeOfDay() - change.changedAtMs);
@@ -157,7 +159,7 @@ export class IndexKeeper {
     let cursor: string | undefined;
     do {
       const page = await this.store.page(cursor);
-      await this.inParallel(page.items, signal, async (item) => {
+      await eachUntilAborted(page.items, signal, async (item) => {
         const { reason, dueAtMs } = item;
         if (reason !== 'contested' && reason !== 'rejected') return;
         try {
@@ -183,7 +185,7 @@ export class IndexKeeper {
     signal: AbortSignal,
   ): Promise<{ isDue: boolean; counts: CheckCounts; problems: readonly unknown[] }> {
     const counts = noCounts();
-    const budget = new UnitBudget(this.sweepReadUnitsPerSecond, this.clock, signal);
+    const budget = new UnitBudget(this.sweepReadUnitsPerSecond, this.clock, signal, consumedUnits);
     const limit = pageItems(this.sweepReadUnitsPerSecond);
     for (;;) {
       const before = await this.store.readState();
@@ -195,7 +197,7 @@ export class IndexKeeper {
       let page: SweepPage;
       try {
         page = await sweepPage(this.client, this.corrector, sweep.position, budget, limit);
-        await this.inParallel(page.items, signal, (item) => this.check(item, item.image, counts, signal));
+        await eachUntilAborted(page.items, signal, (item) => this.check(item, item.image, counts, signal));
       } catch (error) {
         if (!signal.aborted) throw error;
         // The next call repeats this page.
@@ -312,21 +314,15 @@ export class IndexKeeper {
     await this.store.put({ ...item, checks: item.checks + 1, dueAtMs: this.timeOfDay() + waitMs });
     return true;
   }
+}
 
-  private async inParallel<T>(
-    items: readonly T[],
-    signal: AbortSignal,
-    work: (item: T) => Promise<unknown>,
-  ): Promise<void> {
-    const queue = items.values();
-    const worker = async (): Promise<void> => {
-      for (const item of queue) {
-        if (signal.aborted) return;
-        await work(item);
-      }
-    };
-    await Promise.all(Array.from({ length: Math.min(CONCURRENCY, items.length) }, worker));
-  }
+/** Works on items in parallel, until the signal aborts. */
+function eachUntilAborted<T>(
+  items: readonly T[],
+  signal: AbortSignal,
+  work: (item: T) => Promise<unknown>,
+): Promise<void> {
+  return inParallel(items, CONCURRENCY, work, () => signal.aborted);
 }
 
 function noCounts(): CheckCounts {

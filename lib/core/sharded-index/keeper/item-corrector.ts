@@ -1,9 +1,9 @@
 import type { DynamoDbItem } from '../../aws-client/attribute-value';
-import { projectionOf } from '../../aws-client/expression';
+import { isConditionFailure, projectionOf } from '../../aws-client/expression';
 import { backoffMs } from '../../kernel/backoff';
 import { callWithin } from '../../kernel/call-within';
 import type { Clock } from '../../kernel/clock';
-import { pause, Stopped } from '../../kernel/pause';
+import { Stopped, sleepUnlessAborted } from '../../kernel/pause';
 import type { ShardedConfigSource, ShardedIndexConfig } from '../config/sharded-index-config';
 import { CurrentConfig } from '../strays/current-config';
 import { type IndexStray, isRejection, itemMove, removalOfShard } from '../strays/item-move';
@@ -145,7 +145,7 @@ export class ItemCorrector {
       return 'corrected';
     } catch (error) {
       const { name, message }: { name?: string; message?: string } = Object(error);
-      if (name === 'ConditionalCheckFailedException') return 'changed';
+      if (isConditionFailure(error)) return 'changed';
       if (name === 'ValidationException' && INVALID_KEY.test(message ?? '')) return 'invalidKey';
       if (isRejection(error)) return 'rejected';
       throw error;
@@ -178,7 +178,7 @@ export class ItemCorrector {
       } catch (error) {
         last = error;
       }
-      await pause(backoffMs(attempt, { ...BACKOFF, random }), clock, signal).catch(() => {});
+      await sleepUnlessAborted(backoffMs(attempt, { ...BACKOFF, random }), clock, signal);
     }
     throw last;
   }

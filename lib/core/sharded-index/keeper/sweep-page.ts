@@ -1,8 +1,8 @@
 import { attributesOf, type DynamoDbItem } from '../../aws-client/attribute-value';
 import { projectionOf } from '../../aws-client/expression';
 import { IncompleteAnswerError } from '../../kernel/incomplete-answer-error';
+import type { UnitBudget } from '../../kernel/unit-budget';
 import type { TableScanClient } from '../strays/table-client';
-import type { UnitBudget } from '../strays/unit-budget';
 import { keyTextOf } from './table-change';
 
 /** The table of a sweep, and the attributes that determine whether an item is right. */

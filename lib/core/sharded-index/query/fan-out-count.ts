@@ -12,7 +12,7 @@ import type { ShardedConfig, ShardedConfigSource } from '../config/sharded-index
 import { checkedRequest, withCurrentConfig } from './checked-request';
 import type { FanOutRequest } from './fan-out-request';
 import { indexShards } from './index-shard';
-import { IndexShardReader } from './index-shard-reader';
+import { IndexShardReader, unreadShards } from './index-shard-reader';
 import { ReadProgress } from './resume-point';
 
 /** A request to count the items of a sharded index. */
@@ -76,15 +76,10 @@ export async function fanOutCount(
   const { config, values } = query;
   const progress = ReadProgress.decode('cursor', cursor, config, rest, 'count');
   const shards = indexShards(config, values);
-  const buffers = shards
-    .filter((shard) => !progress.isFinished(shard))
-    .map((shard) => {
-      const reader = new IndexShardReader(query, shard, [
-        { ...query.select, repeats: 0, startKey: progress.keyOf(shard) },
-      ]);
-      const counter = { shard: shard.number, exhausted: false, read: reader.count.bind(reader) };
-      return new ShardBuffer<number>(counter, query.order.afterAllShards);
-    });
+  const buffers = unreadShards(query, shards, progress).map((reader) => {
+    const counter = { shard: reader.shard, exhausted: reader.exhausted, read: reader.count.bind(reader) };
+    return new ShardBuffer<number>(counter, query.order.afterAllShards);
+  });
   const stats = noCost(shards.length);
   const requests = new ShardRequests(buffers, policy, { stats, sizes: new ItemSizes(), failureOf: queryFailure });
   let count = 0;

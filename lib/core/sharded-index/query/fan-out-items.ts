@@ -17,7 +17,7 @@ import { type CheckedRequest, checkedRequest, withCurrentConfig } from './checke
 import { positionAttributes } from './cursor';
 import type { FanOutRequest } from './fan-out-request';
 import { type IndexShard, indexShards } from './index-shard';
-import { IndexShardReader, projectedItem } from './index-shard-reader';
+import { IndexShardReader, projectedItem, unreadShards } from './index-shard-reader';
 import { ReadProgress } from './resume-point';
 
 /**
@@ -62,6 +62,13 @@ export interface FanOutItemStream extends AsyncGenerator<DynamoDbItem, void, und
  */
 const RECENT_KEYS = 100_000;
 
+/** The fields of a query that a stream does not allow, and the reasons. */
+const NOT_OF_A_STREAM = {
+  order: 'a stream is unordered',
+  cursor: 'a stream has no pages',
+  maxReadUnits: 'a stream has no bound on its cost (leave the loop to end it)',
+};
+
 /**
  * Streams the items of all shards of an index, unordered, as their pages arrive. Use this function to read a whole index, or a
  * large part of an index, as fast as the consumer can process the items. To show pages, or to read a few items, use
@@ -98,15 +105,9 @@ export function fanOutItems(
   request: FanOutItemsRequest,
   options: FanOutReadOptions = {},
 ): FanOutItemStream {
-  const { order, cursor, maxReadUnits }: FanOutRequest = request;
-  if (order !== undefined) throw new InvalidArgumentError('order', order, 'absent because a stream is unordered');
-  if (cursor !== undefined) throw new InvalidArgumentError('cursor', cursor, 'absent because a stream has no pages');
-  if (maxReadUnits !== undefined) {
-    throw new InvalidArgumentError(
-      'maxReadUnits',
-      maxReadUnits,
-      'absent because a stream has no bound on its cost (leave the loop to end it)',
-    );
+  for (const [field, reason] of Object.entries(NOT_OF_A_STREAM)) {
+    const given = (request as FanOutRequest)[field as keyof typeof NOT_OF_A_STREAM];
+    if (given !== undefined) throw new InvalidArgumentError(field, given, `absent because ${reason}`);
   }
   const { resumeAt, segment = 0, totalSegments = 1, ...rest } = request;
   checkSegments(segment, totalSegments);
@@ -146,13 +147,9 @@ async function* itemsOf(
   stats: FanOutStats,
   policy: ReadPolicy,
 ): AsyncGenerator<DynamoDbItem, void, undefined> {
-  const { config, request, order, select } = query;
-  const buffers = shards
-    .filter((shard) => !progress.isFinished(shard))
-    .map((shard) => {
-      const piece = { ...select, repeats: 0, startKey: progress.keyOf(shard) };
-      return new ShardBuffer(new IndexShardReader(query, shard, [piece]), order.afterAllShards);
-    });
+  const { config, request, order } = query;
+  const readers = unreadShards(query, shards, progress);
+  const buffers = readers.map((reader) => new ShardBuffer(reader, order.afterAllShards));
   const sizes = policy.history?.sizesOf(storePath(config)) ?? new ItemSizes();
   const requests = new ShardRequests(buffers, policy, { stats, sizes, failureOf: queryFailure });
   const { limit = Number.MAX_SAFE_INTEGER, projection } = request;

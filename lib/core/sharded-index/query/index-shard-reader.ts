@@ -18,6 +18,7 @@ import { type FanOutRequest, RESERVED_PLACEHOLDER } from './fan-out-request';
 import { type IndexShard, indexShards } from './index-shard';
 import { itemBytes } from './item-bytes';
 import { compareSortKeys } from './position-order';
+import type { ReadProgress } from './resume-point';
 import { piecesAfterCursor, piecesAfterTies, pieceUpTo, type ShardPiece, tiesAfterCursor } from './shard-piece';
 import { type KeyTerm, rangeTerm, termAfter } from './sort-key-range';
 import { toAttributeValue } from './sort-key-select';
@@ -49,6 +50,20 @@ export function indexReaders(query: CheckedRequest): IndexReaders {
     readers: shards.map((shard) => new IndexShardReader(query, shard, piecesAfterTies(query))),
     leading: inOrder.map((shard) => new IndexShardReader(query, shard, tiesAfterCursor(query, shard.number))),
   };
+}
+
+/** Creates the readers of the shards that were not read completely. Each reader continues where `progress` ends. */
+export function unreadShards(
+  query: CheckedRequest,
+  shards: readonly IndexShard[],
+  progress: ReadProgress,
+): IndexShardReader[] {
+  return shards
+    .filter((shard) => !progress.isFinished(shard))
+    .map((shard) => {
+      const piece = { ...query.select, repeats: 0, startKey: progress.keyOf(shard) };
+      return new IndexShardReader(query, shard, [piece]);
+    });
 }
 
 /** The position where the next read of a shard begins. The position is a key within a piece, or the beginning of a piece. */

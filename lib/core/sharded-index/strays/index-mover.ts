@@ -1,3 +1,4 @@
+import { isConditionFailure } from '../../aws-client/expression';
 import { isSameSharding } from '../change/shard-count-change';
 import type { ShardedIndexConfig } from '../config/sharded-index-config';
 import { isRejection, itemMove, removalOfShard } from './item-move';
@@ -30,9 +31,8 @@ export function indexMover(
         });
         return ['moved'];
       } catch (error) {
-        const { name, message } = error as Error;
-        if (error instanceof CountsChanged || name === 'ConditionalCheckFailedException') return 'changed';
-        if (isRejection(error)) return ['refused', message];
+        if (error instanceof CountsChanged || isConditionFailure(error)) return 'changed';
+        if (isRejection(error)) return ['refused', (error as Error).message];
         throw error;
       }
     };

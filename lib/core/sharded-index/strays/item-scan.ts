@@ -1,4 +1,5 @@
 import type { DynamoDbItem } from '../../aws-client/attribute-value';
+import { inParallel } from '../../kernel/in-parallel';
 import { Stopped, throwIfStopped } from '../../kernel/pause';
 import { scanSegment } from '../../sharding/segment-scan';
 import type { ShardedConfig } from '../config/sharded-index-config';
@@ -74,25 +75,20 @@ async function handlePage<Report extends StrayReport>(
     const stray = strayOf(checkedWith, item);
     if (stray !== undefined) unhandled.set(place, stray);
   }
-  const queue = unhandled.entries();
   const failures: unknown[] = [];
-  const work = async (): Promise<void> => {
-    for (const [place, stray] of queue) {
-      if (failures.length > 0) return;
-      try {
-        throwIfStopped(policy.signal);
-        const notify = await handle(stray, checkedWith);
-        report.strays[stray.reason] += 1;
-        if (stray.hidden) report.hidden += 1;
-        unhandled.delete(place);
-        await notify?.();
-      } catch (error) {
-        failures.push(error);
-        return;
-      }
+  const work = async ([place, stray]: [number, Stray]): Promise<void> => {
+    try {
+      throwIfStopped(policy.signal);
+      const notify = await handle(stray, checkedWith);
+      report.strays[stray.reason] += 1;
+      if (stray.hidden) report.hidden += 1;
+      unhandled.delete(place);
+      await notify?.();
+    } catch (error) {
+      failures.push(error);
     }
   };
-  await Promise.all(Array.from({ length: Math.min(concurrency, unhandled.size) }, work));
+  await inParallel(unhandled, concurrency, work, () => failures.length > 0);
   const [end = items.length] = unhandled.keys();
   report.itemsScanned += end;
   if (failures.length === 0) return;

@@ -1,9 +1,9 @@
+import type { UnitBudget } from '../../kernel/unit-budget';
 import type { ShardedConfig } from '../config/sharded-index-config';
 import type { CurrentConfig } from './current-config';
 import type { Stray } from './stray';
 import type { ReshardItemsReport, StrayOutcome } from './stray-report';
 import type { TableRequests } from './table-requests';
-import type { UnitBudget } from './unit-budget';
 
 /**
  * Moves a stray to its shard. Returns `changed` if the item or the counts have changed since they were read, so that

@@ -1,7 +1,9 @@
 import type { DynamoDbItem } from '../../aws-client/attribute-value';
 import { checkClient } from '../../aws-client/client-check';
+import { consumedUnits } from '../../aws-client/consumed-units';
 import { checkPositive, checkWhole, isText } from '../../kernel/checks';
 import { InvalidArgumentError } from '../../kernel/errors';
+import { UnitBudget } from '../../kernel/unit-budget';
 import { checkCallback } from '../../sharding/segment-scan';
 import { checkShardedConfig } from '../config/check-sharded-config';
 import {
@@ -21,7 +23,6 @@ import { emptyReport, type ReshardItemsReport, type StrayOutcome } from './stray
 import type { ItemReshardClient, ItemTransferClient } from './table-client';
 import { tableMover } from './table-mover';
 import { TableRequests } from './table-requests';
-import { UnitBudget } from './unit-budget';
 
 /** The part of the table to scan, the speed of the writes, and a callback for each stray. */
 export interface ReshardItemsOptions extends SegmentOptions<ReshardItemsReport> {
@@ -116,7 +117,7 @@ export async function reshardItems(
   const scanned = { purpose: 'reshard', segment: policy.segment, totalSegments: policy.totalSegments } as const;
   const report = { ...emptyReport(), outcomes: { moved: 0, settled: 0, refused: 0 }, consumedWriteUnits: 0 };
   const requests = new TableRequests(config, policy, report);
-  const writes = new UnitBudget(writeUnitsPerSecond, policy.clock, policy.signal);
+  const writes = new UnitBudget(writeUnitsPerSecond, policy.clock, policy.signal, consumedUnits);
   const context = { current: currentCounts, requests, writes, report };
   const move = isTableConfig(config)
     ? tableMover(client as ItemTransferClient, config, versionOf(config, options), context)

@@ -1,15 +1,16 @@
 import type { DynamoDbItem } from '../../aws-client/attribute-value';
+import { consumedUnits } from '../../aws-client/consumed-units';
 import { projectionOf } from '../../aws-client/expression';
 import type { ReadFailure } from '../../fan-out/shard-reader';
 import { IncompleteAnswerError } from '../../kernel/incomplete-answer-error';
 import { withRetries } from '../../kernel/retries';
+import { UnitBudget } from '../../kernel/unit-budget';
 import { queryFailure } from '../client/query-failure';
 import type { ShardedConfig } from '../config/sharded-index-config';
 import type { SegmentPolicy } from './segment-options';
 import { strayAttributes } from './stray-of';
 import type { StrayReport } from './stray-report';
 import type { ItemReadClient, TableScanClient, TableScanOutput } from './table-client';
-import { UnitBudget } from './unit-budget';
 
 /**
  * The maximum number of read units of one page, because DynamoDB ends a page at 1 MB. Source: the DynamoDB API
@@ -34,7 +35,7 @@ export class TableRequests {
     private readonly report: StrayReport,
   ) {
     const { readUnitsPerSecond = PAGE_UNITS, clock, signal } = policy;
-    this.reads = new UnitBudget(policy.readUnitsPerSecond, clock, signal);
+    this.reads = new UnitBudget(policy.readUnitsPerSecond, clock, signal, consumedUnits);
     this.projection = projectionOf(strayAttributes(config));
     this.pageItems = readUnitsPerSecond < PAGE_UNITS ? FIRST_PAGE_ITEMS : undefined;
   }

@@ -1,3 +1,4 @@
+import { chunks } from '../../kernel/chunks';
 import {
   isTableConfig,
   type ShardedConfig,
@@ -68,9 +69,7 @@ export function shardBatches(
     ...put.map((item) => ({ PutRequest: { Item: itemAtKnownPlace(configs, item) } })),
     ...keys.map((key) => ({ DeleteRequest: { Key: { ...key } } })),
   ];
-  return Array.from({ length: Math.ceil(writes.length / MAX_BATCH) }, (_, batch) => ({
-    RequestItems: { [table]: writes.slice(batch * MAX_BATCH, (batch + 1) * MAX_BATCH) },
-  }));
+  return chunks(writes, MAX_BATCH).map((batch) => ({ RequestItems: { [table]: batch } }));
 }
 
 function itemAtKnownPlace(configs: readonly ShardedConfig[], item: object): Record<string, unknown> {
