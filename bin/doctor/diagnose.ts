@@ -4,7 +4,8 @@ import { PARTITION_WRITE_UNITS, suffixRange } from '../../lib/core/planning/suff
 import { areShardsEven, skewOf } from '../../lib/core/resharding';
 import { widthOf } from '../../lib/core/resharding/skew';
 import { counted, percent } from '../plain-text';
-import { evenStreamSnippet, type Language, streamSnippet } from '../plan/cdk-snippet';
+import { evenStreamSnippet, streamSnippet } from '../plan/cdk-snippet';
+import type { Language } from '../plan/code-language';
 import { adoptionGuide, type Details, type Diagnosis, notMeasured, throttled } from './diagnosis';
 import { type FindingId, WEIGHTS, type WeightOf } from './findings';
 import { ofKeeper } from './keeper-state';
@@ -15,8 +16,7 @@ import type {
   StreamObservation,
   TableObservation,
 } from './observations';
-import type { AdviceOptions } from './shown-keys';
-import { shownKey } from './shown-keys';
+import { type AdviceOptions, shownKey } from './shown-keys';
 import { type Throttling, throttlingsOf } from './throttling';
 import { ofUnshardedKey } from './unsharded-advice';
 import { idOf } from './unsharded-keys';

@@ -14,7 +14,7 @@ import {
 } from '../deployed-stack/target';
 import { numberOf, parsedFlags, UsageError } from '../flags';
 import { counted } from '../plain-text';
-import { languageOf } from '../plan/cdk-snippet';
+import { languageOf } from '../plan/code-language';
 import { print, printError, printText } from '../print';
 import { textTable } from '../text-table';
 import { INSIGHT_ACTIONS } from './contributor-insights';
@@ -23,8 +23,7 @@ import { type Diagnosis, notMeasured } from './diagnosis';
 import { measuredByCloudWatch } from './measured-by-cloudwatch';
 import { measuredByConsole } from './measured-by-console';
 import { METRIC_ACTIONS, type MetricClient, metricReader } from './metrics';
-import type { Observations } from './observations';
-import { isDenied } from './observations';
+import { isDenied, type Observations } from './observations';
 import { CONSUMER_ACTIONS, observe, RECOVERY_ACTIONS } from './observe';
 import { comparisonLines } from './rejected-items';
 import type { AdviceOptions } from './shown-keys';

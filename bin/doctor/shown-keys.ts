@@ -1,9 +1,8 @@
 import type { IndexKeyAttribute } from '../../lib/core/sharded-index/config/index-rejections';
 import { counted, percent, roughPercent } from '../plain-text';
-import type { Language } from '../plan/cdk-snippet';
+import type { Language } from '../plan/code-language';
 import type { BusyKey } from './hot-load';
-import type { UnshardedKey } from './observations';
-import { isMissing } from './observations';
+import { isMissing, type UnshardedKey } from './observations';
 import { estimatedShare, keyText, sampledValues, type TableSample } from './table-sample';
 
 /** How to print keys and code. */

@@ -12,10 +12,10 @@ import {
   indexSnippet,
   isInOneAttribute,
   keyspacesSnippet,
-  type Language,
   streamSnippet,
   tableSnippet,
 } from './cdk-snippet';
+import type { Language } from './code-language';
 import type { SamplePlacement } from './sample-placement';
 import { type FormulaNumber, formulaLines } from './shard-numbers';
 

@@ -2,7 +2,7 @@ import type { DrainRange, IndexReshardStep } from '../../lib/core/sharded-index/
 import type { TableReshardStep } from '../../lib/core/sharded-index/change/plan-table-reshard';
 import type { IndexShards, ShardCount } from '../../lib/core/sharded-index/config/sharded-index-config';
 import { counted } from '../plain-text';
-import { quoted } from '../plan/cdk-snippet';
+import { quoted } from '../plan/code-language';
 
 type Step = IndexReshardStep | TableReshardStep;
 

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Language } from '../../bin/plan/cdk-snippet';
+import type { Language } from '../../bin/plan/code-language';
 import { plannedSnippets, stackOf } from '../support/planned-snippets';
 
 /** Checks that `even-shards plan --language` prints valid code with public names. `npm run languages` runs the code. */

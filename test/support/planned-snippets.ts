@@ -7,10 +7,10 @@ import {
   importedIndexSnippet,
   indexSnippet,
   keyspacesSnippet,
-  type Language,
   streamSnippet,
   tableSnippet,
 } from '../../bin/plan/cdk-snippet';
+import type { Language } from '../../bin/plan/code-language';
 import { planIndex } from '../../lib/core/planning/plan-index';
 
 /**
