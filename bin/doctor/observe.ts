@@ -14,16 +14,20 @@ import type {
 } from '../deployed-stack/stack-resources';
 import { scalingOf, withLimits } from './capacity-limits';
 import { keeperOf } from './keeper-state';
-import type {
-  ConsumerObservation,
-  IndexObservation,
-  Measured,
-  Observations,
-  StreamObservation,
-  TableObservation,
+import type { DoctorClients, DoctorOptions, Look, Measure } from './look';
+import { describeTable } from './look';
+import {
+  type ConsumerObservation,
+  type IndexObservation,
+  isMissing,
+  type Measured,
+  type Missing,
+  type Observations,
+  type StreamObservation,
+  type TableObservation,
+  unlessDenied,
 } from './observations';
-import { isMissing, type Missing, unlessDenied } from './observations';
-import { type DoctorClients, type DoctorOptions, describeTable, type Measure, unshardedKeysOf } from './unsharded-keys';
+import { unshardedKeysOf } from './unsharded-keys';
 
 /** Reads the state of all resources of a stack. */
 export async function observe(
@@ -32,7 +36,7 @@ export async function observe(
   measured: Measured,
   options: DoctorOptions,
 ): Promise<Observations> {
-  const { scan, endpoint, onProgress } = options;
+  const { endpoint, onProgress } = options;
   const seen: { -readonly [K in keyof Observations]: Observations[K][number][] } = {
     streams: [],
     indexes: [],
@@ -48,27 +52,27 @@ export async function observe(
     seen.missing.push({ path, noun, ...result });
     return undefined;
   };
+  const look: Look = { clients, measured, options, measure };
   const isWithoutLibrary = shardings.length + consumers.length === 0;
   for (const stream of streams) {
     onProgress(`looking at ${stream.path}`);
-    seen.streams.push(await streamOf(stream, clients, measured, measure));
+    seen.streams.push(await streamOf(stream, look));
   }
   for (const sharding of shardings) {
     onProgress(`looking at ${sharding.path}`);
     const { properties } = tables.find(({ name }) => name === sharding.config.tableName)!;
-    const index = await indexOf({ ...sharding, properties }, clients, measured, scan, measure);
+    const index = await indexOf({ ...sharding, properties }, look);
     if (index !== undefined) seen.indexes.push(index);
   }
   for (const table of tables) {
     onProgress(`looking at ${table.path}`);
     const ofTable = shardings.filter(({ config }) => config.tableName === table.name);
-    seen.tables.push(await tableOf(table, ofTable, clients, measure));
-    const more = { ...options, measured, isWithoutLibrary, measure };
-    seen.unsharded.push(...(await unshardedKeysOf(table, ofTable, clients, more)));
+    seen.tables.push(await tableOf(table, ofTable.length > 0, look));
+    seen.unsharded.push(...(await unshardedKeysOf(table, ofTable, isWithoutLibrary, look)));
   }
-  for (const { path, tableName, consumer } of consumers) {
-    const counts = await measure(path, 'the parked keys', ['dynamodb:Query'], () =>
-      consumerOf(clients.dynamodb, { path, tableName, consumer }),
+  for (const consumer of consumers) {
+    const counts = await measure(consumer.path, 'the parked keys', ['dynamodb:Query'], () =>
+      consumerOf(clients.dynamodb, consumer),
     );
     if (counts !== undefined) seen.consumers.push({ ...counts, ...(endpoint !== undefined && { endpoint }) });
   }
@@ -83,12 +87,7 @@ export async function observe(
   return seen;
 }
 
-async function streamOf(
-  stream: DeployedStream,
-  clients: DoctorClients,
-  measured: Measured,
-  measure: Measure,
-): Promise<StreamObservation> {
+async function streamOf(stream: DeployedStream, { clients, measured, measure }: Look): Promise<StreamObservation> {
   const { path, name, properties } = stream;
   const openShards =
     (await measure(path, 'the shards of the stream', ['kinesis:ListShards'], () =>
@@ -143,13 +142,11 @@ async function enhancedConsumers(kinesis: DoctorClients['kinesis'], StreamARN: s
 
 async function indexOf(
   sharding: DeployedSharding & Pick<DeployedResource, 'properties'>,
-  { dynamodb }: DoctorClients,
-  measured: Measured,
-  scan: boolean,
-  measure: Measure,
+  look: Look,
 ): Promise<IndexObservation | undefined> {
   const { path, config, keeper } = sharding;
-  const described = await describeTable(measure, path, dynamodb, config.tableName);
+  const { clients, measured, options, measure } = look;
+  const described = await describeTable(look, path, config.tableName);
   if (described === undefined) return undefined;
   const { table } = described;
   const index = table?.GlobalSecondaryIndexes?.find(({ IndexName }) => IndexName === config.indexName);
@@ -159,9 +156,9 @@ async function indexOf(
     config,
     ...(keeper && { keeper }),
     ...(index?.IndexStatus !== undefined && { status: index.IndexStatus }),
-    ...(scan &&
+    ...(options.scan &&
       (await measure(path, 'the items that no query finds', ['dynamodb:Scan', 'dynamodb:Query'], () =>
-        hiddenItems(dynamodb, sharding),
+        hiddenItems(clients.dynamodb, sharding),
       ))),
     ...traffic,
     throughput: withLimits(
@@ -184,11 +181,9 @@ async function hiddenItems(
 
 async function tableOf(
   { path, name, properties, template }: DeployedResource,
-  ofTable: StackResources['shardings'],
-  { dynamodb, cloudwatch }: DoctorClients,
-  measure: Measure,
+  isSharded: boolean,
+  { clients: { dynamodb, cloudwatch }, measure }: Look,
 ): Promise<TableObservation> {
-  const isSharded = ofTable.length > 0;
   if (template === undefined) {
     // A local run has no backups.
     if (cloudwatch === undefined) return { path, isSharded };

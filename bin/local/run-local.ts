@@ -28,7 +28,7 @@ import { runtimePackages } from './functions/runtime-packages';
 import { describeTables, type LocalKeyspaces, localKeyspaces } from './keyspaces/local-keyspaces';
 import { type GateOptions, type Gates, startGates } from './limits/gates';
 import { closeServer, endpointOf } from './loopback';
-import { firstProblemLines, problemLines } from './problem-lines';
+import { firstProblemLines, problemLines, type ReportProblem } from './problem-lines';
 
 interface LocalOptions {
   /** Directory of the cloud assembly. @default "cdk.out" */
@@ -100,20 +100,11 @@ export class FunctionFailedError extends EvenShardsError {
 
 /** Starts the emulators, creates the resources of the assembly, and serves its functions. */
 export async function startLocal(options: LocalOptions = {}): Promise<LocalStack> {
-  const { app = 'cdk.out', port = 0, cassandra, onProgress = () => {}, onFunctionLog } = options;
-  const isDynalite = options.dynamodbEndpoint === undefined;
-  const support = { multiAttributeKeys: !isDynalite, keyspaces: cassandra !== undefined };
-  const stacks = readCloudAssembly(resolve(app));
+  const { app = 'cdk.out', onProgress = () => {} } = options;
   const packages = runtimePackages(app);
-  const plannedWithout = (rejected: Rejections): DeploymentPlan => {
-    const plan = planDeployment(stacks, support, rejected);
-    const differences = options.strict ? differencesOf(plan, packages, Number.POSITIVE_INFINITY) : [];
-    if (differences.length > 0) throw new StrictRunError(differences);
-    return plan;
-  };
-  const planned = plannedWithout(new Map());
+  const planWithout = planner(options, packages);
+  const planned = planWithout(new Map());
   onProgress(`read ${app}`);
-
   const parts: Stoppable[] = [];
   const stop = async (): Promise<void> => {
     await Promise.all(parts.splice(0).map((part) => part.stop()));
@@ -121,40 +112,22 @@ export async function startLocal(options: LocalOptions = {}): Promise<LocalStack
   try {
     const pools = new Map<string, FunctionPool>();
     const reportProblem = problemLines(onProgress);
-    const lambda = await startInvokeServer(port, pools, reportProblem);
-    parts.push({ stop: () => closeServer(lambda) });
-    const { emulators, gates, failure } = await startEmulators(options, parts);
-    const endpoints: Endpoints = {
-      ...emulators,
-      ...gates?.endpoints,
-      ...(cassandra && { cassandra: contactPointOf(cassandra) }),
-      lambda: endpointOf(lambda),
-    };
+    const services = await startServices(options, pools, reportProblem, parts);
+    const { endpoints, clients, failure } = services;
     onProgress(`kinesis on ${endpoints.kinesis}, dynamodb on ${endpoints.dynamodb}, lambda on ${endpoints.lambda}`);
-
-    const clients = localClients(endpoints);
-    // Uses clients without gates to create resources, so that limits do not apply.
-    const ungatedClients = localClients({ ...endpoints, ...emulators });
-    for (const client of [...Object.values(clients), ...Object.values(ungatedClients)]) {
-      parts.push({ stop: async () => client.destroy() });
-    }
-    const rejected = await unlessFailed(deploy(planned, ungatedClients), failure);
-    const plan = rejected.size === 0 ? planned : plannedWithout(rejected);
+    const rejected = await unlessFailed(deploy(planned, services.ungatedClients), failure);
+    const plan = rejected.size === 0 ? planned : planWithout(rejected);
+    const { cassandra } = options;
     const keyspaces = cassandra && (await localKeyspaces(cassandra, plan.keyspacesTables));
     if (keyspaces !== undefined) parts.push({ stop: () => keyspaces.client.shutdown() });
-    const sinks = { log: onFunctionLog, reportOnce: firstProblemLines(onProgress) };
+    const sinks = { log: options.onFunctionLog, reportOnce: firstProblemLines(onProgress) };
     for (const definition of plan.functions) {
-      const environment = lambdaEnvironment(definition, endpoints, packages);
-      const pool = new FunctionPool(definition, environment, sinks);
+      const pool = new FunctionPool(definition, lambdaEnvironment(definition, endpoints, packages), sinks);
       pools.set(definition.name, pool);
       parts.push(pool);
     }
-    const eventSources = new EventSources(
-      plan,
-      { kinesis: clients.kinesis, tableStreams: tableStreamClient(clients.dynamodb, endpoints.dynamodb) },
-      pools,
-      reportProblem,
-    );
+    const streams = { kinesis: clients.kinesis, tableStreams: tableStreamClient(clients.dynamodb, endpoints.dynamodb) };
+    const eventSources = new EventSources(plan, streams, pools, reportProblem);
     parts.push(eventSources);
     await unlessFailed(eventSources.start(), failure);
     const lines = [
@@ -164,23 +137,64 @@ export async function startLocal(options: LocalOptions = {}): Promise<LocalStack
       ...describeNotNeeded(plan.leftOut),
     ];
     for (const line of lines) onProgress(line);
-
     return {
       ...plan,
-      endpoints,
-      clients,
-      ungatedClients,
-      gates,
+      ...services,
       eventSources,
       ...(keyspaces && { keyspaces }),
       invoke: async (name, payload) => invoke(functionNamed(name, pools), payload, functionReference(name)?.qualifier),
-      failure,
       stop,
     };
   } catch (error) {
     await stop();
     throw error;
   }
+}
+
+/**
+ * Reads the cloud assembly. The returned function plans its deployment, without the resources that the emulators reject.
+ *
+ * @throws StrictRunError from the returned function, if the run is strict and would differ from AWS
+ */
+function planner(
+  { app = 'cdk.out', dynamodbEndpoint, cassandra, strict }: LocalOptions,
+  packages: readonly string[],
+): (rejected: Rejections) => DeploymentPlan {
+  const stacks = readCloudAssembly(resolve(app));
+  const isDynalite = dynamodbEndpoint === undefined;
+  const support = { multiAttributeKeys: !isDynalite, keyspaces: cassandra !== undefined };
+  return (rejected) => {
+    const plan = planDeployment(stacks, support, rejected);
+    const differences = strict ? differencesOf(plan, packages, Number.POSITIVE_INFINITY) : [];
+    if (differences.length > 0) throw new StrictRunError(differences);
+    return plan;
+  };
+}
+
+/** Starts the Lambda endpoint, the emulators and their gates, and creates clients for them. */
+async function startServices(
+  options: LocalOptions,
+  pools: ReadonlyMap<string, FunctionPool>,
+  reportProblem: ReportProblem,
+  parts: Stoppable[],
+) {
+  const { port = 0, cassandra } = options;
+  const lambda = await startInvokeServer(port, pools, reportProblem);
+  parts.push({ stop: () => closeServer(lambda) });
+  const { emulators, gates, failure } = await startEmulators(options, parts);
+  const endpoints: Endpoints = {
+    ...emulators,
+    ...gates?.endpoints,
+    ...(cassandra && { cassandra: contactPointOf(cassandra) }),
+    lambda: endpointOf(lambda),
+  };
+  const clients = localClients(endpoints);
+  // Uses clients without gates to create resources, so that limits do not apply.
+  const ungatedClients = localClients({ ...endpoints, ...emulators });
+  for (const client of [...Object.values(clients), ...Object.values(ungatedClients)]) {
+    parts.push({ stop: async () => client.destroy() });
+  }
+  return { endpoints, clients, ungatedClients, gates, failure };
 }
 
 /** Starts the emulators, or uses running emulators, and starts the gates in front of them. */

@@ -55,62 +55,87 @@ export function planDeployment(
   support: Support = {},
   rejected: ReadonlyMap<string, string> = new Map(),
 ): DeploymentPlan {
-  const leftOut: LeftOut[] = [];
-  const all = declaredResources(stacks, leftOut);
-  const isOfCustomResource = customResourceFunctions(all);
-  const isHelper = ({ type, path }: Declared) => FUNCTION.includes(type) && isOfCustomResource(path);
-  leftOut.push(...all.filter(isHelper).map((each) => leftOutFor(each, 'function of a custom resource', false)));
-  const declared = all.filter((each) => !isHelper(each));
-  const ignored: IgnoredProperty[] = [];
-  const used = new Set<string>();
-  const planned = <T>(types: readonly string[], plan: (each: Declared) => T): T[] =>
-    declared
+  return new Planner(stacks, rejected).plan(support);
+}
+
+/** Plans each resource that the stacks declare. */
+class Planner {
+  private readonly leftOut: LeftOut[] = [];
+  private readonly ignored: IgnoredProperty[] = [];
+  /** The construct paths of the resources to which planned resources refer. */
+  private readonly used = new Set<string>();
+  private readonly declared: readonly Declared[];
+
+  constructor(
+    stacks: readonly AssemblyStack[],
+    private readonly rejected: ReadonlyMap<string, string>,
+  ) {
+    const all = declaredResources(stacks, this.leftOut);
+    const isOfCustomResource = customResourceFunctions(all);
+    const isHelper = ({ type, path }: Declared) => FUNCTION.includes(type) && isOfCustomResource(path);
+    const helpers = all.filter(isHelper);
+    this.leftOut.push(...helpers.map((each) => leftOutFor(each, 'function of a custom resource', false)));
+    this.declared = all.filter((each) => !isHelper(each));
+  }
+
+  plan(support: Support): DeploymentPlan {
+    const streams = this.plannedByName(STREAM, plannedStream);
+    const tables = this.plannedByName(TABLE, (each) => plannedTable(each, support));
+    const isConverted: IsConverted = (tableName, indexName) =>
+      tables.some(({ name, converted }) => name === tableName && converted.includes(indexName));
+    const qualifiers = this.planned(QUALIFIER, plannedQualifier);
+    const functions = this.plannedByName(FUNCTION, (each) => plannedFunction(each, isConverted, qualifiers));
+    const isTaken = onlyOnce();
+    const eventSources = this.planned(MAPPING, (each) => {
+      const source = plannedEventSource(each, streams, tables, functions);
+      const { functionName, qualifier, streamArn } = source;
+      if (isTaken(`${functionName}:${qualifier} ${streamArn}`)) {
+        throw new LeftOutReason('Lambda rejects a second mapping of the same function and source');
+      }
+      return source;
+    });
+    const readers = functions.filter(({ name }) => eventSources.some(({ functionName }) => functionName === name));
+    const schedules = this.planned(RULE, (each) => plannedSchedules(each, readers, this.leftOut)).flat();
+    const keyspacesTables = this.planned(support.keyspaces ? KEYSPACES_TABLE : [], plannedKeyspacesTable);
+    this.planned([...NAMES, ...(support.keyspaces ? KEYSPACE : [])], () => undefined);
+    this.leaveOutOthers(support.keyspaces ? [...KEYSPACE, ...KEYSPACES_TABLE] : []);
+    this.ignored.push(...functions.flatMap(ignoredOfFunction));
+    const { leftOut, ignored } = this;
+    return { streams, tables, functions, eventSources, schedules, keyspacesTables, leftOut, ignored };
+  }
+
+  private planned<T>(types: readonly string[], plan: (each: Declared) => T): T[] {
+    return this.declared
       .filter(({ type }) => types.includes(type))
       .flatMap((each) =>
-        plannedOrLeftOut(each, leftOut, () => {
+        plannedOrLeftOut(each, this.leftOut, () => {
           for (const { scope, logicalId } of references(effectiveProperties(each), each.scope)) {
-            used.add(constructPath(scope, logicalId));
+            this.used.add(constructPath(scope, logicalId));
           }
           const resource = plan(each);
-          ignored.push(...ignoredProperties(each));
+          this.ignored.push(...ignoredProperties(each));
           return resource;
         }),
       );
+  }
 
-  const withOwnName = <T extends LocalResource>(types: readonly string[], plan: (each: Declared) => T): T[] => {
+  /** Plans resources whose names must differ. */
+  private plannedByName<T extends LocalResource>(types: readonly string[], plan: (each: Declared) => T): T[] {
     const pathByName = new Map<string, string>();
-    return planned(types, (each) => {
+    return this.planned(types, (each) => {
       const resource = plan(each);
       claimName(resource, pathByName);
-      const reason = rejected.get(resource.path);
+      const reason = this.rejected.get(resource.path);
       if (reason !== undefined) throw new LeftOutReason(reason);
       return resource;
     });
-  };
-  const streams = withOwnName(STREAM, plannedStream);
-  const tables = withOwnName(TABLE, (each) => plannedTable(each, support));
-  const isConverted: IsConverted = (tableName, indexName) =>
-    tables.some(({ name, converted }) => name === tableName && converted.includes(indexName));
-  const qualifiers = planned(QUALIFIER, plannedQualifier);
-  const functions = withOwnName(FUNCTION, (each) => plannedFunction(each, isConverted, qualifiers));
-  const isTaken = onlyOnce();
-  const eventSources = planned(MAPPING, (each) => {
-    const source = plannedEventSource(each, streams, tables, functions);
-    const { functionName, qualifier, streamArn } = source;
-    if (isTaken(`${functionName}:${qualifier} ${streamArn}`)) {
-      throw new LeftOutReason('Lambda rejects a second mapping of the same function and source');
-    }
-    return source;
-  });
-  const readers = functions.filter(({ name }) => eventSources.some(({ functionName }) => functionName === name));
-  const schedules = planned(RULE, (each) => plannedSchedules(each, readers, leftOut)).flat();
-  const keyspacesTables = planned(support.keyspaces ? KEYSPACES_TABLE : [], plannedKeyspacesTable);
-  planned([...NAMES, ...(support.keyspaces ? KEYSPACE : [])], () => undefined);
-  const ofCassandra = support.keyspaces ? [...KEYSPACE, ...KEYSPACES_TABLE] : [];
-  const others = declared.filter(({ type }) => !EMULATED.has(type) && !ofCassandra.includes(type));
-  leftOut.push(...others.map((each) => notEmulated(each, used.has(each.path))));
-  ignored.push(...functions.flatMap(ignoredOfFunction));
-  return { streams, tables, functions, eventSources, schedules, keyspacesTables, leftOut, ignored };
+  }
+
+  /** Leaves out the resources of all types that have no emulator. */
+  private leaveOutOthers(ofCassandra: readonly string[]): void {
+    const others = this.declared.filter(({ type }) => !EMULATED.has(type) && !ofCassandra.includes(type));
+    this.leftOut.push(...others.map((each) => notEmulated(each, this.used.has(each.path))));
+  }
 }
 
 function plannedKeyspacesTable({ scope, logicalId }: Declared): TableOfApp {

@@ -11,52 +11,12 @@ const PARTITIONS = [
 const FACTOR = 1.5;
 const ACCEPTED = 0.05;
 const [LEFT, TOP, WIDTH, HEIGHT] = [54, 14, PLOT_WIDTH - 54 - 34, 268];
+const BOTTOM = TOP + HEIGHT;
 const MAX_SHARDS = 1_000;
 const MIN_PROBABILITY = 0.001;
 
 /** The exact probability of an overloaded partition, by the number of shards. The curve looks like the teeth of a saw. */
 export function overloadCurves(): Plot {
-  const x = (shards: number) => LEFT + (Math.log(shards) / Math.log(MAX_SHARDS)) * WIDTH;
-  const y = (probability: number) =>
-    TOP + (Math.log(Math.max(probability, MIN_PROBABILITY)) / Math.log(MIN_PROBABILITY)) * HEIGHT;
-  const bottom = TOP + HEIGHT;
-
-  const curves = PARTITIONS.map(({ partitions, colour }) => {
-    const points = visible(
-      teeth(partitions).map((shards) => ({ shards, p: overloadProbability({ shards, partitions }) })),
-    );
-    const path = (some: typeof points) =>
-      some.map(({ shards, p }, index) => `${index === 0 ? 'M' : 'L'}${round(x(shards))} ${round(y(p))}`).join('');
-    const peaks = points.filter(({ p }, index) => p >= (points[index + 1]?.p ?? 1));
-    const rule = { shards: 10 * partitions, p: overloadProbability({ shards: 10 * partitions, partitions }) };
-    const enough = shardsForOverload({ partitions, probability: ACCEPTED });
-    return [
-      `<path d="${path(points)}" class="curve" stroke="var(--${colour})" stroke-width="0.8" stroke-opacity="0.6"/>`,
-      `<path d="${path(peaks)}" class="curve" stroke="var(--${colour})" stroke-width="2"/>`,
-      circle(
-        x(rule.shards),
-        y(rule.p),
-        5,
-        `fill="var(--card)" stroke="var(--${colour})" stroke-width="2.5"`,
-        `10 shards for each of ${partitions} partitions: ${(rule.p * 100).toFixed(1)} %`,
-      ),
-      circle(
-        x(enough),
-        y(ACCEPTED),
-        5,
-        `fill="var(--${colour})"`,
-        `${enough} shards stay below 5 % on ${partitions} partitions`,
-      ),
-      `<text x="${round(x(enough) + 8)}" y="${round(y(ACCEPTED) - 8)}" class="small strong halo" style="fill:var(--${colour})">${enough}</text>`,
-    ].join('');
-  });
-  const legend = PARTITIONS.map(({ partitions, colour }, index) => {
-    const at = 4 + index * 128;
-    return (
-      `<line x1="${at}" y1="${bottom + 44}" x2="${at + 16}" y2="${bottom + 44}" stroke="var(--${colour})" stroke-width="3"/>` +
-      text(at + 22, bottom + 48, `${partitions} partitions`, 'soft small')
-    );
-  });
   return {
     title: 'How many shards an index needs',
     caption:
@@ -64,23 +24,71 @@ export function overloadCurves(): Plot {
       'rule of thumb, ten shards for each partition. From the dots on, the probability stays below 5\u00a0%. The curves are ' +
       'sawtooth curves, because a partition holds only whole shards.',
     width: PLOT_WIDTH,
-    height: bottom + 56,
-    body: [
-      ...[1, 0.1, 0.01, 0.001].map(
-        (tick) =>
-          line(LEFT, y(tick), LEFT + WIDTH, y(tick), 'axis') +
-          text(LEFT - 8, y(tick) + 4, `${tick * 100} %`, 'soft small end'),
-      ),
-      line(LEFT, y(ACCEPTED), LEFT + WIDTH, y(ACCEPTED), 'mean'),
-      text(LEFT - 8, y(ACCEPTED) + 4, '5 %', 'small strong end'),
-      ...[1, 10, 100, 1_000].map((tick) =>
-        text(x(tick), bottom + 18, String(tick), `soft small ${tick === 1_000 ? 'end' : 'middle'}`),
-      ),
-      text(LEFT + WIDTH / 2, bottom + 18, 'shards', 'soft small middle'),
-      ...curves,
-      ...legend,
-    ].join(''),
+    height: BOTTOM + 56,
+    body: [...axes(), ...PARTITIONS.map(curve), ...PARTITIONS.map(legend)].join(''),
   };
+}
+
+function x(shards: number): number {
+  return LEFT + (Math.log(shards) / Math.log(MAX_SHARDS)) * WIDTH;
+}
+
+function y(probability: number): number {
+  return TOP + (Math.log(Math.max(probability, MIN_PROBABILITY)) / Math.log(MIN_PROBABILITY)) * HEIGHT;
+}
+
+function axes(): string[] {
+  return [
+    ...[1, 0.1, 0.01, 0.001].map(
+      (tick) =>
+        line(LEFT, y(tick), LEFT + WIDTH, y(tick), 'axis') +
+        text(LEFT - 8, y(tick) + 4, `${tick * 100} %`, 'soft small end'),
+    ),
+    line(LEFT, y(ACCEPTED), LEFT + WIDTH, y(ACCEPTED), 'mean'),
+    text(LEFT - 8, y(ACCEPTED) + 4, '5 %', 'small strong end'),
+    ...[1, 10, 100, 1_000].map((tick) =>
+      text(x(tick), BOTTOM + 18, String(tick), `soft small ${tick === 1_000 ? 'end' : 'middle'}`),
+    ),
+    text(LEFT + WIDTH / 2, BOTTOM + 18, 'shards', 'soft small middle'),
+  ];
+}
+
+function curve({ partitions, colour }: (typeof PARTITIONS)[number]): string {
+  const points = visible(
+    teeth(partitions).map((shards) => ({ shards, p: overloadProbability({ shards, partitions }) })),
+  );
+  const path = (some: typeof points) =>
+    some.map(({ shards, p }, index) => `${index === 0 ? 'M' : 'L'}${round(x(shards))} ${round(y(p))}`).join('');
+  const peaks = points.filter(({ p }, index) => p >= (points[index + 1]?.p ?? 1));
+  const rule = { shards: 10 * partitions, p: overloadProbability({ shards: 10 * partitions, partitions }) };
+  const enough = shardsForOverload({ partitions, probability: ACCEPTED });
+  return [
+    `<path d="${path(points)}" class="curve" stroke="var(--${colour})" stroke-width="0.8" stroke-opacity="0.6"/>`,
+    `<path d="${path(peaks)}" class="curve" stroke="var(--${colour})" stroke-width="2"/>`,
+    circle(
+      x(rule.shards),
+      y(rule.p),
+      5,
+      `fill="var(--card)" stroke="var(--${colour})" stroke-width="2.5"`,
+      `10 shards for each of ${partitions} partitions: ${(rule.p * 100).toFixed(1)} %`,
+    ),
+    circle(
+      x(enough),
+      y(ACCEPTED),
+      5,
+      `fill="var(--${colour})"`,
+      `${enough} shards stay below 5 % on ${partitions} partitions`,
+    ),
+    `<text x="${round(x(enough) + 8)}" y="${round(y(ACCEPTED) - 8)}" class="small strong halo" style="fill:var(--${colour})">${enough}</text>`,
+  ].join('');
+}
+
+function legend({ partitions, colour }: (typeof PARTITIONS)[number], index: number): string {
+  const at = 4 + index * 128;
+  return (
+    `<line x1="${at}" y1="${BOTTOM + 44}" x2="${at + 16}" y2="${BOTTOM + 44}" stroke="var(--${colour})" stroke-width="3"/>` +
+    text(at + 22, BOTTOM + 48, `${partitions} partitions`, 'soft small')
+  );
 }
 
 /** The points up to the first point below the plot. */
