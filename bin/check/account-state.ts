@@ -1,8 +1,15 @@
-import { listOf, ownResource, type Properties, type Resource, type Template } from '../../lib/cloudformation/template';
+import {
+  listOf,
+  ownResource,
+  type Properties,
+  type Resource,
+  TABLE_TYPES,
+  type Template,
+} from '../../lib/cloudformation/template';
 import { driftFinding } from '../../lib/deployment-check/drift-finding';
 import { type Finding, finding } from '../../lib/deployment-check/finding';
 import { settingText } from '../../lib/deployment-check/update-effects';
-import { type ResourceState, STREAM_TYPE, TABLE_TYPES } from '../deployed-stack/resource-state';
+import { type ResourceState, STREAM_TYPE } from '../deployed-stack/resource-state';
 
 /**
  * Returns the deployed template with the real state of the account. Each table has the indexes that exist in the

@@ -5,6 +5,7 @@ import { Kinesis } from '@aws-sdk/client-kinesis';
 import { NodeHttpHandler } from '@smithy/node-http-handler';
 import { LOCAL_REGION } from '../local/assembly/emulated-types';
 import { LOCAL_CLIENT } from '../local/functions/lambda-environment';
+import { isLoopback } from '../loopback-host';
 
 /** The endpoints of the services. @default the endpoints of AWS, with the credentials and the region of the environment */
 interface ServiceEndpoints {
@@ -33,7 +34,7 @@ export function awsClients({ endpoint, kinesis, dynamodb, region }: ServiceEndpo
   const options = (own: string | undefined) => {
     const at = own ?? endpoint;
     // An emulator on this machine accepts any credentials, and must not receive the credentials of the user.
-    if (at !== undefined && isLoopback(at))
+    if (at !== undefined && isLoopback(new URL(at).hostname))
       return {
         endpoint: at,
         region: region ?? process.env.AWS_REGION ?? LOCAL_REGION,
@@ -52,9 +53,4 @@ export function awsClients({ endpoint, kinesis, dynamodb, region }: ServiceEndpo
 
 export function destroyClients(clients: AwsClients): void {
   for (const client of Object.values(clients)) client.destroy();
-}
-
-function isLoopback(url: string): boolean {
-  const { hostname } = new URL(url);
-  return hostname === 'localhost' || hostname === '[::1]' || /^127\.\d+\.\d+\.\d+$/.test(hostname);
 }

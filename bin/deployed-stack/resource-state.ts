@@ -1,5 +1,6 @@
 import type { DynamoDB, TableDescription } from '@aws-sdk/client-dynamodb';
 import type { Kinesis, StreamDescriptionSummary } from '@aws-sdk/client-kinesis';
+import { TABLE_TYPES } from '../../lib/cloudformation/template';
 import type { DeployedStack } from './deployed-stack';
 
 /** The clients that read the state of streams and tables. */
@@ -18,7 +19,6 @@ export interface ResourceState {
   readonly table?: TableDescription | undefined;
 }
 
-export const TABLE_TYPES: readonly string[] = ['AWS::DynamoDB::GlobalTable', 'AWS::DynamoDB::Table'];
 export const STREAM_TYPE = 'AWS::Kinesis::Stream';
 
 /** The state of each stream and each table of a stack. */

@@ -1,4 +1,4 @@
-import { listOf, type Properties, type Resource } from '../../lib/cloudformation/template';
+import { listOf, type Properties, type Resource, TABLE_TYPES } from '../../lib/cloudformation/template';
 import {
   CONSUMER_NAME,
   CORRECTS_ITEMS,
@@ -13,7 +13,12 @@ import type {
   ShardedConfig,
   ShardedIndexConfig,
 } from '../../lib/core/sharded-index/config/sharded-index-config';
-import { comparedStacks, referredKeys, resourceKey } from '../../lib/deployment-check/compared-stacks';
+import {
+  type ComparedStack,
+  comparedStacks,
+  referredKeys,
+  resourceKey,
+} from '../../lib/deployment-check/compared-stacks';
 import { environmentOf } from '../../lib/deployment-check/function-findings';
 import {
   type IndexMetadata,
@@ -24,7 +29,7 @@ import {
   shardingMetadata,
 } from '../../lib/deployment-check/sharding-metadata';
 import { type DeployedStack, pathOf } from './deployed-stack';
-import { STREAM_TYPE, TABLE_TYPES } from './resource-state';
+import { STREAM_TYPE } from './resource-state';
 
 /** A stream or a table of a stack, from its template and its deployment. */
 export interface DeployedResource {
@@ -97,8 +102,9 @@ export function stackResources(stacks: readonly DeployedStack[]): StackResources
     properties: resource.Properties ?? {},
     template: { type: resource.Type, isOfCdk: resource.Metadata?.['aws:cdk:path'] !== undefined },
   });
-  const producers = producersOf(stacks);
-  const keepers = keepersOf(stacks);
+  const compared = comparedStacks(stacks.map(({ id, template }) => ({ stack: id, synthesized: template })));
+  const producers = producersOf(compared);
+  const keepers = keepersOf(stacks, compared);
   const tables = found.filter(({ resource }) => TABLE_TYPES.includes(resource.Type));
   const tableNames = new Map(tables.map(({ path, name }) => [path, name]));
   return {
@@ -139,8 +145,7 @@ interface KeeperOfTable extends DeployedKeeper {
 }
 
 /** The functions that keep an index. */
-function keepersOf(stacks: readonly DeployedStack[]): KeeperOfTable[] {
-  const compared = comparedStacks(stacks.map(({ id, template }) => ({ stack: id, synthesized: template })));
+function keepersOf(stacks: readonly DeployedStack[], compared: readonly ComparedStack[]): KeeperOfTable[] {
   return stacks.flatMap((stack) => {
     const { scope } = compared.find((each) => each.stack === stack.id)!.synthesized;
     return Object.entries(stack.template.Resources ?? {}).flatMap(([logicalId, resource]) => {
@@ -168,9 +173,8 @@ interface Producer {
   readonly hashBuckets: number;
 }
 
-function producersOf(stacks: readonly DeployedStack[]): Producer[] {
-  const resolved = comparedStacks(stacks.map(({ id, template }) => ({ stack: id, synthesized: template })));
-  return resolved.flatMap(({ synthesized: { scope, resources } }) =>
+function producersOf(compared: readonly ComparedStack[]): Producer[] {
+  return compared.flatMap(({ synthesized: { scope, resources } }) =>
     [...resources].flatMap(([logicalId, resource]) => {
       const { [HASH_BUCKETS]: buckets } = environmentOf(resource);
       const { [STREAM_NAME]: stream } = environmentOf(scope.resource(logicalId)!);

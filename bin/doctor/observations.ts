@@ -56,7 +56,7 @@ export interface StreamObservation {
 }
 
 /** The settings of a stream. */
-export interface StreamDescription {
+interface StreamDescription {
   readonly isProvisioned: boolean;
   readonly isEncrypted: boolean;
   readonly retentionHours: number;

@@ -1,6 +1,7 @@
 import { type CassandraAddress, cassandraAddress } from '../cassandra/connect';
 import { inFlagTerms, parsedFlags, UsageError } from '../flags';
-import { checkLoopback, isLoopback } from './emulators/running-emulator';
+import { isLoopback } from '../loopback-host';
+import { checkLoopback } from './emulators/running-emulator';
 import type { GateOptions } from './limits/gates';
 
 const COMMAND = 'even-shards local';

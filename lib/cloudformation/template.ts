@@ -1,3 +1,6 @@
+/** The resource types of DynamoDB tables. */
+export const TABLE_TYPES: readonly string[] = ['AWS::DynamoDB::GlobalTable', 'AWS::DynamoDB::Table'];
+
 /** The parts of a CloudFormation template that this package reads. Values can contain intrinsic functions. */
 export interface Template {
   readonly Parameters?: { readonly [name: string]: Parameter };
@@ -9,7 +12,7 @@ export interface Template {
   readonly Outputs?: { readonly [logicalId: string]: Output };
 }
 
-export interface Parameter {
+interface Parameter {
   readonly Type: string;
   readonly Default?: unknown;
 }

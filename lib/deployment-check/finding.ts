@@ -43,7 +43,7 @@ const STEPS: readonly Step[] = ['revise', 'split', 'prepare', 'know'];
  * - `refused`: AWS or CloudFormation rejects the deployment
  * - `notice`: no step is necessary, or only the load is uneven
  */
-export type Severity = 'harm' | 'refused' | 'notice';
+type Severity = 'harm' | 'refused' | 'notice';
 
 /** The severities, the worst first. A rejected deployment is rolled back, so harm is worse. */
 const SEVERITIES: readonly Severity[] = ['harm', 'refused', 'notice'];

@@ -1,9 +1,8 @@
-import { listOf, type Properties } from '../cloudformation/template';
+import { listOf, type Properties, TABLE_TYPES } from '../cloudformation/template';
 import { readGuide } from '../construct/guide-link';
 import { type ComparedStack, type NameOf, referredKeys, resourceKey, type StackVersion } from './compared-stacks';
 import { type Finding, finding, type Location } from './finding';
 import type { Replacement } from './resource-findings';
-import { TABLES } from './table-findings';
 import { settingText } from './update-effects';
 
 const TYPE = 'AWS::Lambda::EventSourceMapping';
@@ -75,7 +74,7 @@ function tooManyReaders(
   nameOf: NameOf,
 ): Finding[] {
   return [...resources].flatMap(([logicalId, { Type, Properties = {} }]) => {
-    if (!TABLES.includes(Type)) return [];
+    if (!TABLE_TYPES.includes(Type)) return [];
     const table = { stack: scope.stack.id, logicalId };
     const readersIn = (mappings: readonly Mapping[]) =>
       mappings.filter(({ source }) => source.split(' ').includes(resourceKey(table)));

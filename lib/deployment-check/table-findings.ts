@@ -1,4 +1,4 @@
-import { listOf, type Properties } from '../cloudformation/template';
+import { listOf, type Properties, TABLE_TYPES } from '../cloudformation/template';
 import type { ResourceChange } from './compared-stacks';
 import { type Finding, finding } from './finding';
 import { indexAndReplicaFindings } from './index-and-replica-findings';
@@ -6,12 +6,10 @@ import { shardAttributes } from './sharding-changes';
 import { settingText } from './update-effects';
 import { warmThroughputFindings } from './warm-throughput-findings';
 
-export const TABLES: readonly string[] = ['AWS::DynamoDB::GlobalTable', 'AWS::DynamoDB::Table'];
-
 /** Findings for a DynamoDB table or an Amazon Keyspaces table that is in both templates. */
 export function tableFindings(change: ResourceChange): Finding[] {
   if (change.type === 'AWS::Cassandra::Table') return columnFindings(change);
-  if (!TABLES.includes(change.type)) return [];
+  if (!TABLE_TYPES.includes(change.type)) return [];
   return [
     ...indexAndReplicaFindings(change),
     ...keyTypes(change),

@@ -190,7 +190,7 @@ export class FakeControlPlane {
     const { ShardToSplit, NewStartingHashKey } = input;
     return this.call('splitShard', input, () => {
       const shard = this.openShard(ShardToSplit);
-      this.checkQuota(1);
+      this.checkQuota();
       const newStartingHashKey = BigInt(NewStartingHashKey!);
       const { startingHashKey, endingHashKey } = shard.range;
       if (newStartingHashKey <= startingHashKey + 1n || newStartingHashKey >= endingHashKey) {
@@ -335,9 +335,7 @@ export class FakeControlPlane {
     }
   }
 
-  private checkQuota(additional: number): void {
-    if (additional > 0 && this.openShards.length + additional > this.shardQuota) {
-      throw serviceError(...quotaRefusal(this.shardQuota));
-    }
+  private checkQuota(): void {
+    if (this.openShards.length >= this.shardQuota) throw serviceError(...quotaRefusal(this.shardQuota));
   }
 }

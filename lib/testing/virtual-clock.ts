@@ -1,10 +1,19 @@
+import { BinaryHeap } from '../core/kernel/binary-heap';
 import type { Clock } from '../core/producer';
-import { type Timer, TimerQueue } from './timer-queue';
+
+/** A callback with its time. */
+interface Timer {
+  readonly atMs: number;
+  /** The number of timers that were created before this timer. This number orders timers with the same time. */
+  readonly order: number;
+  /** Undefined when the timer is cancelled. */
+  callback: (() => void) | undefined;
+}
 
 /** A clock whose time changes only when a test runs its timers: the time jumps from one timer to the next. */
 export class VirtualClock implements Clock {
   nowMs = 0;
-  private readonly timers = new TimerQueue();
+  private readonly timers = new BinaryHeap<Timer>((a, b) => a.atMs - b.atMs || a.order - b.order);
   private scheduled = 0;
 
   now(): number {
@@ -13,7 +22,7 @@ export class VirtualClock implements Clock {
 
   schedule(callback: () => void, delayMs: number): () => void {
     const timer: Timer = { atMs: this.nowMs + delayMs, order: this.scheduled++, callback };
-    this.timers.push(timer);
+    this.timers.add(timer);
     return () => {
       timer.callback = undefined;
     };
@@ -37,7 +46,7 @@ export class VirtualClock implements Clock {
     for (;;) {
       await untilIdle();
       if (settled) return done;
-      const next = this.timers.shift();
+      const next = this.takeTimer();
       if (next === undefined) throw new Error('the promise has not settled, and no timer is left');
       this.nowMs = next.atMs;
       next.callback?.();
@@ -46,11 +55,20 @@ export class VirtualClock implements Clock {
 
   /** Runs every timer that is left, such as a delayed request. */
   async runOut(): Promise<void> {
-    for (let next = this.timers.shift(); next !== undefined; next = this.timers.shift()) {
+    for (let next = this.takeTimer(); next !== undefined; next = this.takeTimer()) {
       this.nowMs = next.atMs;
       next.callback?.();
       await pendingWork();
     }
+  }
+
+  /** Removes the earliest timer that was not cancelled. */
+  private takeTimer(): Timer | undefined {
+    for (let timer = this.timers.top; timer !== undefined; timer = this.timers.top) {
+      this.timers.removeTop();
+      if (timer.callback !== undefined) return timer;
+    }
+    return undefined;
   }
 }
 

@@ -1,4 +1,5 @@
 import { references } from '../../../lib/cloudformation/references';
+import { TABLE_TYPES } from '../../../lib/cloudformation/template';
 import { MalformedResourceError, type TableOfApp, tableOf } from '../../cassandra/tables-of-app';
 import type { AssemblyStack } from './cloud-assembly';
 import { customResourceFunctions } from './custom-resource-functions';
@@ -27,7 +28,6 @@ export interface DeploymentPlan {
 }
 
 const STREAM = ['AWS::Kinesis::Stream'];
-const TABLE = ['AWS::DynamoDB::GlobalTable', 'AWS::DynamoDB::Table'];
 const FUNCTION = ['AWS::Lambda::Function'];
 const MAPPING = ['AWS::Lambda::EventSourceMapping'];
 const RULE = ['AWS::Events::Rule'];
@@ -37,7 +37,7 @@ const QUALIFIER = ['AWS::Lambda::Alias', 'AWS::Lambda::Version'];
 const KEYSPACE = ['AWS::Cassandra::Keyspace'];
 const KEYSPACES_TABLE = ['AWS::Cassandra::Table'];
 
-const EMULATED = new Set([STREAM, TABLE, FUNCTION, MAPPING, RULE, QUALIFIER, NAMES].flat());
+const EMULATED = new Set([STREAM, TABLE_TYPES, FUNCTION, MAPPING, RULE, QUALIFIER, NAMES].flat());
 
 /** The features of the emulators of a run. */
 interface Support extends TableSupport {
@@ -80,7 +80,7 @@ class Planner {
 
   plan(support: Support): DeploymentPlan {
     const streams = this.plannedByName(STREAM, plannedStream);
-    const tables = this.plannedByName(TABLE, (each) => plannedTable(each, support));
+    const tables = this.plannedByName(TABLE_TYPES, (each) => plannedTable(each, support));
     const isConverted: IsConverted = (tableName, indexName) =>
       tables.some(({ name, converted }) => name === tableName && converted.includes(indexName));
     const qualifiers = this.planned(QUALIFIER, plannedQualifier);

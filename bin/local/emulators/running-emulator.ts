@@ -1,11 +1,6 @@
 import { InvalidArgumentError } from '../../../lib/core/kernel/errors';
+import { isLoopback } from '../../loopback-host';
 import type { Emulator } from './emulator-thread';
-
-const LOOPBACK = /^(localhost|127(\.\d+){3}|\[?::1\]?)$/;
-
-export function isLoopback(host: string): boolean {
-  return LOOPBACK.test(host);
-}
 
 /**
  * @throws InvalidArgumentError for an endpoint on another machine, because a local run must not write to other machines

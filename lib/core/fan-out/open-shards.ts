@@ -1,5 +1,5 @@
+import { BinaryHeap } from '../kernel/binary-heap';
 import { binarySearch } from '../kernel/binary-search';
-import { BinaryHeap } from './binary-heap';
 import type { PageState } from './page-state';
 import type { ShardBuffer } from './shard-buffer';
 import type { ComparePositions, Position } from './total-order';

@@ -1,4 +1,4 @@
-import { BinaryHeap } from './binary-heap';
+import { BinaryHeap } from '../kernel/binary-heap';
 import type { PageContext } from './page-context';
 import type { BufferRead, ShardBuffer } from './shard-buffer';
 import type { ComparePositions, Position } from './total-order';

@@ -1,4 +1,4 @@
-import { BinaryHeap } from './binary-heap';
+import { BinaryHeap } from '../kernel/binary-heap';
 import type { BestBuffered, Candidate } from './open-shards';
 import type { PageState } from './page-state';
 import type { BufferRead, ShardBuffer } from './shard-buffer';

@@ -195,24 +195,9 @@ export interface StreamPlan {
 export function planStream(traffic: StreamTraffic): StreamPlan {
   checkFields('traffic', traffic);
   const stream = checkedTraffic(traffic);
-  const { recordsPerSecond, bytesPerSecond, headRoom, consumers, pollsPerSecond, hottestKeyShare } = stream;
-  const usable = 1 - headRoom;
-  const need = (amount: number, limit: number) => Math.max(1, ceilOf(amount / (limit * usable)));
-  const { recordsWritten, bytesWritten, bytesRead, reads } = SHARD_LIMITS;
-
-  const rules: PlanRule<StreamRule>[] = [
-    { rule: 'records written', shards: need(recordsPerSecond, recordsWritten) },
-    { rule: 'bytes written', shards: need(bytesPerSecond, bytesWritten) },
-    { rule: 'bytes read by shared consumers', shards: need(bytesPerSecond * consumers, bytesRead) },
-  ];
-  const ofOneShard = Math.max(recordsPerSecond / recordsWritten, bytesPerSecond / bytesWritten);
-  const busiestKey = hottestKeyShare * ofOneShard;
-  const spread = stream.keys === undefined ? undefined : spreadOf(stream.keys, stream);
-  if (spread?.whole !== undefined) rules.push({ rule: 'whole keys', shards: spread.whole });
-  const shardsIfBalanced = bindingRule(rules).shards;
-  if (spread?.byHash !== undefined && !stream.balanced)
-    rules.push({ rule: 'keys spread by hash', shards: spread.byHash });
-  if (stream.placement) rules.push({ rule: 'keys as they are placed', shards: stream.placement.shards });
+  const spread = stream.keys === undefined ? {} : spreadOf(stream.keys, stream);
+  const evenRules = rulesOfEvenKeys(stream, spread.whole);
+  const rules = [...evenRules, ...rulesOfPlacedKeys(stream, spread.byHash)];
   const { shards, rule: boundBy } = bindingRule(rules);
   if (shards > MAX_STREAM_SHARDS) {
     const isOfBytes = boundBy.startsWith('bytes') && traffic.bytesPerSecond !== undefined;
@@ -220,35 +205,73 @@ export function planStream(traffic: StreamTraffic): StreamPlan {
     const allowed = `traffic for at most ${MAX_STREAM_SHARDS} shards (the rule "${boundBy}" needs ${shards})`;
     throw new InvalidArgumentError(field, traffic[field], allowed);
   }
+  return {
+    shards,
+    boundBy,
+    rules,
+    shardsIfBalanced: bindingRule(evenRules).shards,
+    limits: byUse([...limitsOfShards(stream, shards), ...limitsOfKeys(stream, shards)]),
+    notFixed: notFixed(stream, spread.byHash),
+    exceeded: exceededLimits({ shardsOfAccount: shards, enhancedConsumers: stream.enhancedFanOutConsumers }),
+    monthlyCost: monthlyCost(stream, shards),
+  };
+}
 
-  const limits: LimitUse<StreamLimit>[] = [
+/** The number of shards that each rule requires if the keys are spread evenly. */
+function rulesOfEvenKeys(
+  { recordsPerSecond, bytesPerSecond, headRoom, consumers }: CheckedTraffic,
+  whole: number | undefined,
+): PlanRule<StreamRule>[] {
+  const { recordsWritten, bytesWritten, bytesRead } = SHARD_LIMITS;
+  const need = (amount: number, limit: number) => Math.max(1, ceilOf(amount / (limit * (1 - headRoom))));
+  return [
+    { rule: 'records written', shards: need(recordsPerSecond, recordsWritten) },
+    { rule: 'bytes written', shards: need(bytesPerSecond, bytesWritten) },
+    { rule: 'bytes read by shared consumers', shards: need(bytesPerSecond * consumers, bytesRead) },
+    ...(whole === undefined ? [] : [{ rule: 'whole keys' as const, shards: whole }]),
+  ];
+}
+
+/** The rules of keys that their hash places, or of the placement that the caller knows. */
+function rulesOfPlacedKeys(
+  { balanced, placement }: CheckedTraffic,
+  byHash: number | undefined,
+): PlanRule<StreamRule>[] {
+  const isByHash = byHash !== undefined && !balanced;
+  return [
+    ...(isByHash ? [{ rule: 'keys spread by hash' as const, shards: byHash }] : []),
+    ...(placement ? [{ rule: 'keys as they are placed' as const, shards: placement.shards }] : []),
+  ];
+}
+
+function limitsOfShards(
+  { recordsPerSecond, bytesPerSecond, consumers, pollsPerSecond }: CheckedTraffic,
+  shards: number,
+): LimitUse<StreamLimit>[] {
+  const { recordsWritten, bytesWritten, bytesRead, reads } = SHARD_LIMITS;
+  return [
     { limit: 'records written to a shard', used: recordsPerSecond / shards / recordsWritten },
     { limit: 'bytes written to a shard', used: bytesPerSecond / shards / bytesWritten },
     { limit: 'bytes read from a shard by shared consumers', used: (bytesPerSecond * consumers) / shards / bytesRead },
     { limit: 'reads of a shard by shared consumers', used: (consumers * pollsPerSecond) / reads },
   ];
-  if (stream.placement) {
-    const used = stream.placement.busiestShare * ofOneShard;
+}
+
+function limitsOfKeys(stream: CheckedTraffic, shards: number): LimitUse<StreamLimit>[] {
+  const { keys, balanced, placement, probability, ofOneShard, busiestKey } = stream;
+  const limits: LimitUse<StreamLimit>[] = [];
+  if (placement) {
+    const used = placement.busiestShare * ofOneShard;
     limits.push({ limit: 'the busiest shard of keys as they are placed', used });
-  } else if (stream.keys !== undefined && stream.balanced) {
-    const used = (Math.ceil(stream.keys / shards) * ofOneShard) / stream.keys;
+  } else if (keys !== undefined && balanced) {
+    const used = (Math.ceil(keys / shards) * ofOneShard) / keys;
     limits.push({ limit: 'the busiest shard of whole keys', used });
-  } else if (stream.keys !== undefined) {
-    const used = (likelyMost(stream.keys, shards, stream.probability) * ofOneShard) / stream.keys;
+  } else if (keys !== undefined) {
+    const used = (likelyMost(keys, shards, probability) * ofOneShard) / keys;
     limits.push({ limit: 'the busiest shard of keys spread by hash', used });
   }
-  if (hottestKeyShare > 0) limits.push({ limit: 'the busiest key', used: busiestKey });
-
-  return {
-    shards,
-    boundBy,
-    rules,
-    shardsIfBalanced,
-    limits: byUse(limits),
-    notFixed: notFixed(stream, busiestKey, spread?.byHash),
-    exceeded: exceededLimits({ shardsOfAccount: shards, enhancedConsumers: stream.enhancedFanOutConsumers }),
-    monthlyCost: monthlyCost(stream, shards),
-  };
+  if (busiestKey > 0) limits.push({ limit: 'the busiest key', used: busiestKey });
+  return limits;
 }
 
 /**
@@ -280,9 +303,15 @@ function checkedTraffic(traffic: StreamTraffic) {
   checkBetween('hottestKeyShare', hottestKeyShare, 0, 1);
   checkPositive('averageOfPeak', averageOfPeak, 1);
   const sizes = sizesOf(traffic);
+  const bytesPerSecond = traffic.bytesPerSecond ?? recordsPerSecond * meanOf(sizes, (bytes) => bytes);
+  const { recordsWritten, bytesWritten } = SHARD_LIMITS;
+  // The traffic as a multiple of what one shard accepts.
+  const ofOneShard = Math.max(recordsPerSecond / recordsWritten, bytesPerSecond / bytesWritten);
   return {
     recordsPerSecond,
-    bytesPerSecond: traffic.bytesPerSecond ?? recordsPerSecond * meanOf(sizes, (bytes) => bytes),
+    bytesPerSecond,
+    ofOneShard,
+    busiestKey: hottestKeyShare * ofOneShard,
     sizes,
     largeRecordShare: recordSizes === undefined ? 0 : meanOf(sizes, (bytes) => Number(bytes > LARGE_RECORD_BYTES)),
     headRoom,
@@ -293,7 +322,6 @@ function checkedTraffic(traffic: StreamTraffic) {
     balanced,
     placement,
     probability,
-    hottestKeyShare,
     averageOfPeak,
     prices: pricesWith(prices),
   };
@@ -345,18 +373,16 @@ function meanOf(sizes: readonly RecordSize[], measure: (bytes: number) => number
  * The function finds `byHash` by binary search, because each further shard decreases the probability of an overload.
  */
 function spreadOf(keys: number, stream: CheckedTraffic): { whole?: number; byHash?: number } {
-  const { recordsPerSecond, bytesPerSecond, headRoom, probability } = stream;
-  const { recordsWritten, bytesWritten } = SHARD_LIMITS;
-  const ofShard = Math.max(recordsPerSecond / recordsWritten, bytesPerSecond / bytesWritten) / keys / (1 - headRoom);
-  const most = floorOf(1 / ofShard);
+  const { ofOneShard, headRoom, probability } = stream;
+  const most = floorOf(1 / (ofOneShard / keys / (1 - headRoom)));
   if (most === 0) return {};
   const whole = Math.ceil(keys / most);
   const suffices = (shards: number) => isRarerThan(probability, most, keys, shards);
   return suffices(MAX_STREAM_SHARDS) ? { whole, byHash: binarySearch(1, MAX_STREAM_SHARDS, suffices) } : { whole };
 }
 
-function notFixed(stream: CheckedTraffic, busiestKey: number, byHash: number | undefined): string[] {
-  const { keys, balanced, consumers, pollsPerSecond, headRoom, largeRecordShare } = stream;
+function notFixed(stream: CheckedTraffic, byHash: number | undefined): string[] {
+  const { busiestKey, keys, balanced, consumers, pollsPerSecond, headRoom, largeRecordShare } = stream;
   const sentences: string[] = [];
   if (isAbove(busiestKey, 1)) {
     sentences.push(
