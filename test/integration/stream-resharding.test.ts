@@ -29,7 +29,7 @@ const functions: LambdaFunction[] = [];
 async function startFunction(
   name: string,
   environment: Record<string, string>,
-  { kinesis = kinesisEmulator.endpoint, endpoint = kinesis } = {},
+  { kinesis = kinesisEmulator.endpoint, endpoint = kinesis }: { kinesis?: string; endpoint?: string } = {},
 ): Promise<LambdaFunction> {
   const all = { ...environment, AWS_ENDPOINT_URL_KINESIS: kinesis };
   const started = await LambdaFunction.start({ name, endpoint, environment: all });
