@@ -26,58 +26,117 @@ export function adoptionFindings(
   replaced: ReadonlyMap<string, Replacement>,
   nameOf: NameOf,
 ): Finding[] {
-  const versions = stacks.map(({ synthesized }) => synthesized);
-  const functions = configuredFunctions(versions);
+  const app = appOf(stacks);
+  return stacks
+    .flatMap(resourceChanges)
+    .filter((table) => !replaced.has(resourceKey(table)))
+    .flatMap((table) => new Adoption(table, app, nameOf).findings());
+}
+
+/** The functions of an app, and who reads and writes its tables. */
+interface App {
+  readonly functions: readonly ConfiguredFunction[];
+  readonly permissions: RolePermissions;
+  /** The paths of the keepers that correct items, and of the keepers that only count them. */
+  readonly keepers: readonly string[];
+  readonly countingKeepers: readonly string[];
+  /** The paths of keepers and movers, also of other indexes: they change only shard attributes and keys of existing items. */
+  readonly correctors: readonly string[];
+  /** The functions and roles that query an index, before and after the update. */
+  readersBefore(table: ResourceChange, indexName: string): string[];
+  readersNow(table: ResourceChange, indexName: string): string[];
+}
+
+function appOf(stacks: readonly ComparedStack[]): App {
+  const before = stacks.flatMap(({ deployed }) => deployed ?? []);
+  const now = stacks.map(({ synthesized }) => synthesized);
+  const functions = configuredFunctions(now);
+  const permissions = new RolePermissions(now);
   const keepersThat = (corrects: boolean) =>
     functions.flatMap(({ path, name, variable }) =>
       name === CORRECTS_ITEMS && variable === `"${corrects}"` ? [path] : [],
     );
-  const [keepers, countingKeepers] = [keepersThat(true), keepersThat(false)];
-  // Keepers and movers, also of other indexes, change only shard attributes and keys of existing items.
-  const correctors = functions.flatMap(({ path, name }) =>
-    name === CORRECTS_ITEMS || name === SEGMENTS_AT_ONCE ? [path] : [],
-  );
-  const permissions = new RolePermissions(versions);
-  const before = stacks.flatMap(({ deployed }) => deployed ?? []);
-  const readersBefore = readersIn(configuredFunctions(before), new RolePermissions(before));
-  const readersNow = readersIn(functions, permissions);
-  return stacks.flatMap(resourceChanges).flatMap((table) => {
-    if (replaced.has(resourceKey(table))) return [];
-    const key = resourceKey(table);
-    const configuredWith = (indexName: string) =>
-      functions.filter((each) => hasConfig(each, table, indexName)).map(({ path }) => path);
-    const unboundIn = (configured: readonly string[]) =>
-      permissions
-        .holdersOf(WRITES, key)
-        .filter((writer) => !configured.includes(writer) && !correctors.includes(writer))
-        .map(nameOf);
-    const isKept = (indexName: string) =>
-      kept.includes(indexName) || configuredWith(indexName).some((path) => keepers.includes(path));
-    const [keptBefore, kept] = [table.deployed, table.synthesized].map(keptIndexes) as [string[], string[]];
-    const sharded = Object.keys(shardedIndexes(table.synthesized));
-    const lost = keptBefore.filter((indexName) => sharded.includes(indexName) && !isKept(indexName));
-    const adopted = adoptedIndexes(table, functions).flatMap((indexName) => {
-      const configured = configuredWith(indexName);
-      const readers = readersNow(table, indexName);
+  return {
+    functions,
+    permissions,
+    keepers: keepersThat(true),
+    countingKeepers: keepersThat(false),
+    correctors: functions.flatMap(({ path, name }) =>
+      name === CORRECTS_ITEMS || name === SEGMENTS_AT_ONCE ? [path] : [],
+    ),
+    readersBefore: readersIn(configuredFunctions(before), new RolePermissions(before)),
+    readersNow: readersIn(functions, permissions),
+  };
+}
+
+/** The sharded indexes that one table gets or has. */
+class Adoption {
+  private readonly keptBefore: string[];
+  private readonly kept: string[];
+
+  constructor(
+    private readonly table: ResourceChange,
+    private readonly app: App,
+    private readonly nameOf: NameOf,
+  ) {
+    [this.keptBefore, this.kept] = [table.deployed, table.synthesized].map(keptIndexes) as [string[], string[]];
+  }
+
+  findings(): Finding[] {
+    return [...this.ofNewIndexes(), ...this.ofCountedIndexes(), ...this.ofLostKeepers()];
+  }
+
+  private ofNewIndexes(): Finding[] {
+    const { table, app, nameOf } = this;
+    return adoptedIndexes(table, app.functions).flatMap((indexName) => {
+      const readers = app.readersNow(table, indexName);
       return [
         ...(readers.length === 0 ? [] : [adoptedAtOnce(table, indexName, readers.map(nameOf))]),
-        ...(isKept(indexName) ? [] : [unboundWriters(table, indexName, unboundIn(configured))]),
+        ...(this.isKept(indexName) ? [] : [unboundWriters(table, indexName, this.unboundWritersOf(indexName))]),
       ];
     });
+  }
+
+  /** A keeper only counts the items of these indexes, so new readers do not find all items. */
+  private ofCountedIndexes(): Finding[] {
+    const { table, app, nameOf } = this;
     const onlyCounted = indexNames(table.synthesized).filter(
       (indexName) =>
         indexNames(table.deployed).includes(indexName) &&
-        !isKept(indexName) &&
-        configuredWith(indexName).some((path) => countingKeepers.includes(path)),
+        !this.isKept(indexName) &&
+        this.functionsWith(indexName).some((path) => app.countingKeepers.includes(path)),
     );
-    const early = onlyCounted.flatMap((indexName) => {
-      const old = readersBefore(table, indexName);
-      const readers = readersNow(table, indexName).filter((each) => !old.includes(each));
-      const writers = unboundIn(configuredWith(indexName));
+    return onlyCounted.flatMap((indexName) => {
+      const old = app.readersBefore(table, indexName);
+      const readers = app.readersNow(table, indexName).filter((each) => !old.includes(each));
+      const writers = this.unboundWritersOf(indexName);
       return readers.length === 0 ? [] : [readBeforeKept(table, indexName, readers.map(nameOf), writers)];
     });
-    return [...adopted, ...early, ...lost.map((each) => keeperRemoved(table, each, unboundIn(configuredWith(each))))];
-  });
+  }
+
+  private ofLostKeepers(): Finding[] {
+    const sharded = Object.keys(shardedIndexes(this.table.synthesized));
+    const lost = this.keptBefore.filter((indexName) => sharded.includes(indexName) && !this.isKept(indexName));
+    return lost.map((indexName) => keeperRemoved(this.table, indexName, this.unboundWritersOf(indexName)));
+  }
+
+  private isKept(indexName: string): boolean {
+    const { keepers } = this.app;
+    return this.kept.includes(indexName) || this.functionsWith(indexName).some((path) => keepers.includes(path));
+  }
+
+  /** The functions that have the configuration of an index. */
+  private functionsWith(indexName: string): string[] {
+    const configured = this.app.functions.filter((each) => hasConfig(each, this.table, indexName));
+    return configured.map(({ path }) => path);
+  }
+
+  /** The names of the writers of the table that do not have the configuration of an index. */
+  private unboundWritersOf(indexName: string): string[] {
+    const bound = [...this.functionsWith(indexName), ...this.app.correctors];
+    const writers = this.app.permissions.holdersOf(WRITES, resourceKey(this.table));
+    return writers.filter((writer) => !bound.includes(writer)).map(this.nameOf);
+  }
 }
 
 /** The functions and roles that query an index of a table. */

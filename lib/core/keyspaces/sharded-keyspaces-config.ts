@@ -98,13 +98,24 @@ export function checkShardedKeyspacesConfig(config: ShardedKeyspacesConfig, pref
   if (unknown !== undefined) {
     throw new InvalidTableConfigError(`${prefix}${unknown}`, unknown, `absent, or one of ${FIELDS.join(', ')}`);
   }
-  const { partitionKey, clusteringColumns, columns, shardColumn, firstShard, strategy, calculatedFrom } = config;
   for (const name of ['keyspaceName', 'tableName'] as const) {
     const given = config[name];
     if (!isText(given)) {
       throw new InvalidTableConfigError(`${prefix}${name}`, given, 'a non-empty string');
     }
   }
+  checkColumns(config, prefix);
+  const { firstShard } = config;
+  if (!isWhole(firstShard, 0, LARGEST_INT - MAX_INDEX_SHARDS)) {
+    const allowed = `a whole number from 0 to ${LARGEST_INT - MAX_INDEX_SHARDS}`;
+    throw new InvalidTableConfigError(`${prefix}firstShard`, firstShard, allowed);
+  }
+  checkStrategy(config, prefix);
+  checkShards(`${prefix}shards`, config.shards);
+}
+
+function checkColumns(config: ShardedKeyspacesConfig, prefix: string): void {
+  const { partitionKey, clusteringColumns, columns, shardColumn } = config;
   checkKeyColumns(`${prefix}partitionKey`, partitionKey);
   checkKeyColumns(`${prefix}clusteringColumns`, clusteringColumns);
   for (const { name, order } of clusteringColumns) {
@@ -120,10 +131,10 @@ export function checkShardedKeyspacesConfig(config: ShardedKeyspacesConfig, pref
   }
   const twice = names.find((name, index) => names.indexOf(name) !== index);
   if (twice !== undefined) throw new InvalidTableConfigError(`${prefix}columns`, twice, 'names that differ');
-  if (!isWhole(firstShard, 0, LARGEST_INT - MAX_INDEX_SHARDS)) {
-    const allowed = `a whole number from 0 to ${LARGEST_INT - MAX_INDEX_SHARDS}`;
-    throw new InvalidTableConfigError(`${prefix}firstShard`, firstShard, allowed);
-  }
+}
+
+function checkStrategy(config: ShardedKeyspacesConfig, prefix: string): void {
+  const { strategy, clusteringColumns, calculatedFrom } = config;
   if (!['random', 'calculated', 'product'].includes(strategy)) {
     throw new InvalidTableConfigError(`${prefix}strategy`, strategy, 'random, calculated or product');
   }
@@ -139,7 +150,6 @@ export function checkShardedKeyspacesConfig(config: ShardedKeyspacesConfig, pref
       throw new InvalidTableConfigError(`${prefix}calculatedFrom`, calculatedFrom, allowed);
     }
   }
-  checkShards(`${prefix}shards`, config.shards);
 }
 
 /**
