@@ -65,3 +65,8 @@ export function columnsOf(text: string): number {
   for (const { segment } of CHARACTERS.segment(text)) columns += WIDE.test(segment) ? 2 : 1;
   return columns;
 }
+
+/** A text as one word of a shell command. */
+export function shellWord(text: string): string {
+  return /^[\w.,:/@%+=-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
+}

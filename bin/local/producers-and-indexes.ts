@@ -34,11 +34,12 @@ export function producersOf({ functions }: LocalStack): KnownProducer[] {
   });
 }
 
-/** The indexes whose keys are all strings, because the keys of sample items are strings. */
+/** The indexes whose keys and values are strings, because the keys and values of sample items are strings. */
 export function indexesOf(stack: LocalStack): QueriedIndex[] {
   return configsByVariable(stack).filter((sharded): sharded is QueriedIndex => {
     const { config, query } = sharded;
-    return query !== undefined && config.indexName !== undefined && hasStringKeys(stack, config);
+    if (query === undefined || config.indexName === undefined || !hasStringKeys(stack, config)) return false;
+    return query.values?.every((value) => typeof value === 'string') ?? true;
   });
 }
 

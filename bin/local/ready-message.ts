@@ -1,3 +1,4 @@
+import { shellWord } from '../plain-text';
 import type { LocalResource } from './assembly/local-resource';
 import type { LocalConsole } from './console/console-server';
 import { parkingsOf } from './parkings';
@@ -41,7 +42,7 @@ export function examples(stack: LocalStack, localConsole: Pick<LocalConsole, 'ur
     `watch it at ${localConsole.url}`,
     ...stack.functions.flatMap(({ path, name }) => [
       `# ${path}`,
-      `curl ${lambda}/2015-03-31/functions/${name}/invocations -d '${JSON.stringify(payloads.get(path) ?? {})}'`,
+      `curl ${lambda}/2015-03-31/functions/${name}/invocations -d ${shellWord(JSON.stringify(payloads.get(path) ?? {}))}`,
     ]),
     ...deployedCommands(stack, localConsole, app),
     '# with the AWS CLI, version 1 or 2',
@@ -53,10 +54,10 @@ export function examples(stack: LocalStack, localConsole: Pick<LocalConsole, 'ur
 /** The commands for deployed apps, with the flags to use them with this run. */
 function deployedCommands(stack: LocalStack, { url }: Pick<LocalConsole, 'url'>, app: string): string[] {
   const { kinesis, dynamodb } = stack.endpoints;
-  const where = `--app ${app} --kinesis-endpoint ${kinesis} --dynamodb-endpoint ${dynamodb}`;
+  const where = `--app ${shellWord(app)} --kinesis-endpoint ${kinesis} --dynamodb-endpoint ${dynamodb}`;
   const [index] = indexesOf(stack);
   const [stream] = stack.streams;
-  const value = index?.config.valueAttribute === undefined ? '' : ` --value ${sampleValue(index.config)}`;
+  const value = index?.config.valueAttribute === undefined ? '' : ` --value ${shellWord(String(sampleValue(index)))}`;
   const [parking] = parkingsOf(stack);
   return [
     '# to look at the deployed resources',

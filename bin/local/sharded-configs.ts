@@ -1,4 +1,4 @@
-import { INDEXES, TABLES } from '../../lib/core/contract/function-environment';
+import { INDEXES, KEEPER_TABLE_NAME, TABLES, VALUES } from '../../lib/core/contract/function-environment';
 import { parsedJson } from '../../lib/core/kernel/parsed-json';
 import type { ShardedConfig } from '../../lib/core/sharded-index/config/sharded-index-config';
 import type { LocalFunction } from './assembly/planned-function';
@@ -18,7 +18,12 @@ export interface Sharded {
    * The query function, and the part of its event that names the index or table. Absent if the function is not a query
    * function.
    */
-  readonly query?: { readonly functionPath: string; readonly event: { index: string } | { table: string } };
+  readonly query?: {
+    readonly functionPath: string;
+    readonly event: { index: string } | { table: string };
+    /** The values that the function may read. Absent if the function may read any value. */
+    readonly values?: readonly unknown[];
+  };
 }
 
 /** The prefix of the environment variables of functions of this library. */
@@ -52,11 +57,21 @@ function configsOf({ path: functionPath, environment }: LocalFunction): Omit<Sha
     const value = parsedJson(text);
     if (isConfig(value)) return [{ config: value, ...(!variable.startsWith(OWN) && { variable }) }];
     if (variable !== INDEXES && variable !== TABLES) return [];
+    const isKeeper = KEEPER_TABLE_NAME in environment;
+    const values = valuesOf(environment);
     const eventOf = (name: string) => (variable === INDEXES ? { index: name } : { table: name });
     return Object.entries(Object(value)).flatMap(([name, config]) =>
-      isConfig(config) ? [{ config, query: { functionPath, event: eventOf(name) } }] : [],
+      isConfig(config)
+        ? [{ config, ...(!isKeeper && { query: { functionPath, event: eventOf(name), ...(values && { values }) } }) }]
+        : [],
     );
   });
+}
+
+/** The values to which a query function is bound. Undefined if the function may read any value. */
+export function valuesOf({ [VALUES]: text = '' }: LocalFunction['environment']): unknown[] | undefined {
+  const values = parsedJson(text);
+  return Array.isArray(values) ? values : undefined;
 }
 
 /**

@@ -3,15 +3,13 @@ import { SampleFailedError } from '../../invalid-input-error';
 import { counted } from '../../plain-text';
 import type { QueriedIndex } from '../producers-and-indexes';
 import type { LocalStack } from '../run-local';
+import { sampleWeights } from '../sample-payloads';
 import { type PlainItem, writeItems } from '../write-items';
 import { queryPage } from './query-pages';
 
 const ITEMS = 1_000;
 const NEWEST = 10;
 const START = Date.UTC(2020, 1, 1);
-
-/** The values and their weights, for an index without shard counts by value. */
-const EVEN_MIX = { a: { write: 1 }, b: { write: 1 } };
 
 /**
  * The second example of "GSI Sharding in DynamoDB". Writes jobs with few statuses, and most jobs have one of two
@@ -25,9 +23,8 @@ export async function itemsByValue(
 ): Promise<void> {
   const { config } = index;
   const [id, sortKey] = [config.tableKey[0]!, config.sortKeyAttributes[0]!];
-  const weights = Object.entries(config.shards.byValue ?? EVEN_MIX).map(
-    ([value, { write }]) => [value, write] as const,
-  );
+  // indexesOf selects only indexes whose values are texts.
+  const weights = sampleWeights(index) as [value: string, weight: number][];
   // Each value has as many slots as its weight. If there are more slots than items, the items use some slots of each value.
   const slots = weights.flatMap(([value, weight]) => Array.from({ length: weight }, () => value));
   const step = Math.ceil(slots.length / ITEMS);

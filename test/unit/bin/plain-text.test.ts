@@ -1,4 +1,5 @@
-import { cellText, columnsOf, counted, cutShort } from '../../../bin/plain-text';
+import { execFileSync } from 'node:child_process';
+import { cellText, columnsOf, counted, cutShort, shellWord } from '../../../bin/plain-text';
 import { textTable } from '../../../bin/text-table';
 
 test.each([
@@ -56,4 +57,12 @@ test('counted() uses the singular if the count is one', () => {
     '1 shard',
     '1,000 indexes',
   ]);
+});
+
+test('a shell reads shellWord() as the same text', () => {
+  const texts = ['open', 'in progress', "it's", '{"a":"$HOME"}', '', 'a\\b', 'a;b', 'cdk.out'];
+  expect(texts.map((text) => execFileSync('sh', ['-c', `printf %s ${shellWord(text)}`], { encoding: 'utf8' }))).toEqual(
+    texts,
+  );
+  expect(shellWord('cdk.out')).toBe('cdk.out');
 });
