@@ -1,6 +1,6 @@
 import { inFlagTerms } from '../flags';
 import { print, printText } from '../print';
-import { busiestKey, readSample, type TrafficSample, withProgress } from '../traffic-sample';
+import { busiestKey, readSample, type TrafficSample, withProgress } from '../samples/traffic-sample';
 import { languageOf } from './code-language';
 import { printDivided } from './divided-shards';
 import { PLAN_COMMAND, PLAN_HELP, type PlanFlags, planFlags, wants } from './plan-flags';

@@ -4,7 +4,7 @@ import { type IndexTraffic, planIndex } from '../../lib/core/planning/plan-index
 import { SERVICE_LIMITS } from '../../lib/core/planning/service-limits';
 import { ALLOWED_SHARD_FORMAT, type ShardFormat, wrongPartOf } from '../../lib/core/sharding/shard-format';
 import { UsageError } from '../flags';
-import type { TrafficSample } from '../traffic-sample';
+import type { TrafficSample } from '../samples/traffic-sample';
 import { BESIDE_VALUE, numbersOf, PLAN_COMMAND, type PlanFlags, sharesOf } from './plan-flags';
 import type { PlannedKind, TradeOff } from './plan-report';
 import { largestRate } from './sample-placement';

@@ -1,6 +1,6 @@
 import type { ListPrices } from '../../lib/core/planning/list-prices';
 import { type KeyPlacement, planStream } from '../../lib/core/planning/plan-stream';
-import { busiestKey, type TrafficSample } from '../traffic-sample';
+import { busiestKey, type TrafficSample } from '../samples/traffic-sample';
 import { numbersOf, type PlanFlags } from './plan-flags';
 import { largestRate, type SamplePlacement, samplePlacement } from './sample-placement';
 

@@ -5,7 +5,7 @@ import { BalancedKeyAllocator } from '../../lib/core/registry/balanced-key-alloc
 import { MAX_STREAM_SHARDS } from '../../lib/core/sharding/shard-count';
 import { shardIndexOf, uniformRanges } from '../../lib/core/stream-format/hash-key-ranges';
 import { hashPartitionKey } from '../../lib/core/stream-format/hash-key-space';
-import { busiestKey, type TrafficSample } from '../traffic-sample';
+import { busiestKey, type TrafficSample } from '../samples/traffic-sample';
 
 const DEFAULT_HEAD_ROOM = 0.25;
 

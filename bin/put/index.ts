@@ -22,7 +22,7 @@ import { parsedFlags, UsageError } from '../flags';
 import { InvalidInputError } from '../invalid-input-error';
 import { counted, cutShort } from '../plain-text';
 import { print, printError, printText } from '../print';
-import { type EventLine, userEvents } from '../user-events';
+import { type EventLine, userEvents } from '../samples/user-events';
 
 const COMMAND = 'even-shards put';
 

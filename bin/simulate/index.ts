@@ -4,8 +4,8 @@ import { shardIndexOf, uniformRanges } from '../../lib/core/stream-format/hash-k
 import { hashPartitionKey } from '../../lib/core/stream-format/hash-key-space';
 import { inFlagTerms, numberOf, parsedFlags, UsageError } from '../flags';
 import { print, printText } from '../print';
+import { busiestKey, readSample, withProgress } from '../samples/traffic-sample';
 import { textTable } from '../text-table';
-import { busiestKey, readSample, withProgress } from '../traffic-sample';
 import { writeOutput } from '../write-output';
 import { generatedKeys, KEY_FORMATS } from './generated-keys';
 import { ItemPlacements, keyPlacements, weightedPlacement } from './simulation';

@@ -1,7 +1,7 @@
 import type { EvenShardsError } from '../../../lib/core/kernel/errors';
 import { checkProducerRecord } from '../../../lib/core/producer/producer-record';
 import { CallFailedError, InvalidInputError, isOfService } from '../../invalid-input-error';
-import { readUserEvents, textField } from '../../user-events';
+import { readUserEvents, textField } from '../../samples/user-events';
 import { indexesOf, producersOf } from '../producers-and-indexes';
 import type { LocalStack } from '../run-local';
 import { eventsByTime } from './events-by-time';

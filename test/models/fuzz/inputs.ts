@@ -6,7 +6,7 @@ import { gzipSync } from 'node:zlib';
 import { readCloudAssembly } from '../../../bin/local/assembly/cloud-assembly';
 import { planDeployment } from '../../../bin/local/assembly/deployment-plan';
 import { plan } from '../../../bin/plan';
-import { readSample } from '../../../bin/traffic-sample';
+import { readSample } from '../../../bin/samples/traffic-sample';
 import { queryPage } from '../../../lambda/keyspaces-query-fanout/query-page';
 import {
   BalancedKeyAllocator,

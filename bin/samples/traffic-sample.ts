@@ -1,5 +1,5 @@
-import { describeValue } from '../lib/core/kernel/errors';
-import { InvalidInputError } from './invalid-input-error';
+import { describeValue } from '../../lib/core/kernel/errors';
+import { InvalidInputError } from '../invalid-input-error';
 import { type SampleRecord, sampleRecords } from './sample-records';
 
 /** The statistics of real traffic for the planner and the simulator. */

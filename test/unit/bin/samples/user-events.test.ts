@@ -1,10 +1,10 @@
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { InvalidInputError } from '../../../bin/invalid-input-error';
-import type { LocalStack } from '../../../bin/local/run-local';
-import { runSample } from '../../../bin/local/sample';
-import { STREAM_NAME } from '../../../lib/core/contract/function-environment';
+import { InvalidInputError } from '../../../../bin/invalid-input-error';
+import type { LocalStack } from '../../../../bin/local/run-local';
+import { runSample } from '../../../../bin/local/sample';
+import { STREAM_NAME } from '../../../../lib/core/contract/function-environment';
 
 const invoke = jest.fn();
 

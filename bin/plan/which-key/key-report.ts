@@ -1,6 +1,6 @@
-import { roughPercent } from '../plain-text';
-import { escaped, line, PLOT_STYLE, rectangle, text } from '../simulate/plots/plot';
-import { textTable } from '../text-table';
+import { roughPercent } from '../../plain-text';
+import { escaped, line, PLOT_STYLE, rectangle, text } from '../../simulate/plots/plot';
+import { textTable } from '../../text-table';
 import type { KeyCandidate, KeyComparison } from './compare-keys';
 
 const BAR = 20;

@@ -1,5 +1,5 @@
-import { InvalidInputError } from '../invalid-input-error';
-import { type SampleRecord, sampleRecords } from '../sample-records';
+import { InvalidInputError } from '../../invalid-input-error';
+import { type SampleRecord, sampleRecords } from '../../samples/sample-records';
 
 /** The values of one field, or of a pair, record by record. */
 export interface FieldValues {

@@ -1,9 +1,9 @@
 import { createReadStream } from 'node:fs';
 import type { Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
-import { isRecord } from '../lib/core/kernel/checks';
-import { describeValue } from '../lib/core/kernel/errors';
-import { InvalidInputError } from './invalid-input-error';
+import { isRecord } from '../../lib/core/kernel/checks';
+import { describeValue } from '../../lib/core/kernel/errors';
+import { InvalidInputError } from '../invalid-input-error';
 
 /** A line of the input. */
 type UserEvent = Record<string, unknown>;

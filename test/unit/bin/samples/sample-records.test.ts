@@ -2,8 +2,8 @@ import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { InvalidInputError } from '../../../bin/invalid-input-error';
-import { sampleRecords } from '../../../bin/sample-records';
+import { InvalidInputError } from '../../../../bin/invalid-input-error';
+import { sampleRecords } from '../../../../bin/samples/sample-records';
 
 const folder = mkdtempSync(join(tmpdir(), 'sample-records-'));
 

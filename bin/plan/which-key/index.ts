@@ -1,12 +1,12 @@
-import { numberOf, UsageError } from '../flags';
-import { InvalidInputError } from '../invalid-input-error';
-import { print, printText } from '../print';
-import { withProgress } from '../traffic-sample';
-import { writeOutput } from '../write-output';
+import { numberOf, UsageError } from '../../flags';
+import { InvalidInputError } from '../../invalid-input-error';
+import { print, printText } from '../../print';
+import { withProgress } from '../../samples/traffic-sample';
+import { writeOutput } from '../../write-output';
+import { PLAN_COMMAND, type PlanFlags } from '../plan-flags';
 import { compareKeys } from './compare-keys';
 import { readFields } from './field-samples';
 import { keyLines, keyPicture } from './key-report';
-import { PLAN_COMMAND, type PlanFlags } from './plan-flags';
 
 const DEFAULT_RATE = 1_000;
 

@@ -1,9 +1,9 @@
-import { SHARD_LIMITS } from '../../lib/core/planning/plan-stream';
-import { PARTITION_GB, PARTITION_WRITE_UNITS, suffixRange } from '../../lib/core/planning/suffix-range';
-import type { TrafficSample } from '../traffic-sample';
+import { SHARD_LIMITS } from '../../../lib/core/planning/plan-stream';
+import { PARTITION_GB, PARTITION_WRITE_UNITS, suffixRange } from '../../../lib/core/planning/suffix-range';
+import type { TrafficSample } from '../../samples/traffic-sample';
+import { shardsByHash } from '../sample-placement';
 import { type FieldSamples, type FieldValues, paired, rounded } from './field-samples';
 import { isShared, type KeyOrder, keyOrder } from './key-order';
-import { shardsByHash } from './sample-placement';
 
 /** The properties of a field, or a pair of fields, as a partition key. */
 export interface KeyCandidate {
