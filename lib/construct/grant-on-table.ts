@@ -1,7 +1,7 @@
 import * as dynamodb from 'aws-cdk-lib/aws-dynamodb';
 import * as iam from 'aws-cdk-lib/aws-iam';
+import { grantOnKey } from './grant-on-key';
 import { warnIfWithoutEffect } from './grant-without-effect';
-import { grantOnKey } from './kept-table';
 
 /** A permission on a table, or on one of its indexes. */
 export interface TablePermission {
@@ -34,6 +34,6 @@ export function grantOnTable(table: dynamodb.ITableV2, permission: TablePermissi
     : iam.Grant.addToPrincipal(statement);
   const remedy = 'allow it in the resource policy of the table, where the table is defined';
   warnIfWithoutEffect(table, onTable, { ...granting, grantee, actions, hasOwnPolicy, remedy });
-  const onKey = table.encryptionKey && grantOnKey(table.encryptionKey, grantee, keyActions);
+  const onKey = table.encryptionKey && grantOnKey(table.encryptionKey, grantee, keyActions, granting.construct);
   return onKey ? onTable.combine(onKey) : onTable;
 }

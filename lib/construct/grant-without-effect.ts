@@ -23,7 +23,20 @@ interface Permission {
 export function isInOtherAccount({ grantPrincipal }: iam.IGrantable, { env }: Pick<IResource, 'env'>): boolean {
   const { principalAccount } = grantPrincipal;
   if (principalAccount === undefined) return false;
-  return Token.compareStrings(principalAccount, env.account) === TokenComparison.DIFFERENT;
+  return differ(principalAccount, env.account);
+}
+
+/**
+ * Whether the grantee is an imported role that its own stack cannot change, because the role is in another account. The grants
+ * of CDK report success for such a role.
+ */
+function isOutOfReach({ grantPrincipal }: iam.IGrantable): boolean {
+  const { env, stack }: Partial<IResource> = Object(grantPrincipal);
+  return env !== undefined && stack !== undefined && differ(env.account, stack.account);
+}
+
+function differ(account: string, other: string): boolean {
+  return Token.compareStrings(account, other) === TokenComparison.DIFFERENT;
 }
 
 /**
@@ -35,7 +48,8 @@ export function warnIfWithoutEffect(
   grant: iam.Grant,
   { grantee, actions, construct, name, hasOwnPolicy = false, remedy = USE_A_ROLE }: Permission,
 ): iam.Grant {
-  if (grant.success && (hasOwnPolicy || !isInOtherAccount(grantee, resource))) return grant;
+  const needsPolicy = isInOtherAccount(grantee, resource) || isOutOfReach(grantee);
+  if (grant.success && (hasOwnPolicy || !needsPolicy)) return grant;
   Annotations.of(resource).addWarningV2(
     `cdk-even-shards:${construct}.grantWithoutEffect`,
     `cannot allow ${actions.join(' and ')} on ${name} for ${grantee.grantPrincipal}: ${remedy}`,

@@ -1,31 +1,6 @@
 import { CfnDeletionPolicy, Lazy, Stack } from 'aws-cdk-lib';
 import type * as dynamodb from 'aws-cdk-lib/aws-dynamodb';
 import type { TablePropsV2 } from 'aws-cdk-lib/aws-dynamodb';
-import * as iam from 'aws-cdk-lib/aws-iam';
-import * as kms from 'aws-cdk-lib/aws-kms';
-
-/**
- * The actions on a table's customer-managed key that a principal needs to write items. CDK's own grants also allow a
- * principal to generate data keys without plaintext and data key pairs. Source: the DynamoDB developer guide,
- * "Encryption at rest".
- */
-export const TABLE_WRITE_KEY_ACTIONS = [
-  'kms:Decrypt',
-  'kms:Encrypt',
-  'kms:GenerateDataKey',
-  'kms:ReEncryptFrom',
-  'kms:ReEncryptTo',
-];
-
-/**
- * Allows a grantee actions on a key. For an imported key, such as the key of a replica, the policy contains the ARN of
- * the key. CDK's own grant would allow the actions on every key if the grantee is in another region than the stack
- * that imports the key.
- */
-export function grantOnKey(key: kms.IKey, grantee: iam.IGrantable, actions: readonly string[]): iam.Grant {
-  if (key instanceof kms.Key) return key.grant(grantee, ...actions);
-  return iam.Grant.addToPrincipal({ grantee, actions: [...actions], resourceArns: [key.keyArn] });
-}
 
 /** Turns on point-in-time recovery, unless the user set the deprecated property `pointInTimeRecovery`. */
 export function recoveryUnlessChosen({ pointInTimeRecovery }: TablePropsV2): Partial<TablePropsV2> {

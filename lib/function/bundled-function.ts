@@ -12,6 +12,8 @@ import * as logs from 'aws-cdk-lib/aws-logs';
 import { RegionInfo } from 'aws-cdk-lib/region-info';
 import { Construct, type IConstruct } from 'constructs';
 import { withDefaults, withoutUndefined } from '../construct/blueprint';
+import { grantOnKey } from '../construct/grant-on-key';
+import { warnIfWithoutEffect } from '../construct/grant-without-effect';
 import { familyMetric, type MetricFamily } from '../construct/metric-definition';
 import { constructField, Props } from '../construct/props';
 import { FUNCTION_NAME_DIMENSION } from '../core/contract/function-metrics';
@@ -269,7 +271,19 @@ export abstract class BundledFunctionBase extends Construct implements IBundledF
    * @param grantee the role, function or other principal that invokes the function
    */
   public grantInvoke(grantee: iam.IGrantable): iam.Grant {
-    return this.function.grantInvoke(grantee);
+    const actions = ['lambda:InvokeFunction'];
+    const hasOwnPolicy = hasPermissions(this.function);
+    const grant = hasOwnPolicy
+      ? this.function.grantInvoke(grantee)
+      : iam.Grant.addToPrincipal({ grantee, actions, resourceArns: this.function.resourceArnsForGrantInvoke });
+    return warnIfWithoutEffect(this, grant, {
+      grantee,
+      actions,
+      construct: GRANTING,
+      name: `the function ${this.node.id}`,
+      hasOwnPolicy,
+      remedy: 'allow it in the app that defines the function',
+    });
   }
 
   /**
@@ -290,6 +304,18 @@ export abstract class BundledFunctionBase extends Construct implements IBundledF
       { account: ifKnown(account), region: ifKnown(region), ...props },
     );
   }
+}
+
+/** The name of the constructs of this file in the ids of warnings. */
+const GRANTING = 'BundledFunction';
+
+/**
+ * Whether this app can add a permission to the resource policy of a function, or the user has imported the function with
+ * `skipPermissions`. For other functions, `grantInvoke` of CDK throws an error.
+ */
+function hasPermissions(of: lambda.IFunction): boolean {
+  const { canCreatePermissions, _skipPermissions }: Record<string, unknown> = Object(of);
+  return canCreatePermissions === true || _skipPermissions === true;
 }
 
 /** Undefined for a token. CDK then assumes the account and region of the dashboard or the alarm. */
@@ -373,7 +399,8 @@ export function addBundledFunction(
   const role =
     options.role ?? new iam.Role(scope, 'Role', { assumedBy: new iam.ServicePrincipal('lambda.amazonaws.com') });
   logGroup.grantWrite(role);
-  options.environmentEncryption?.grant(role, 'kms:Decrypt');
+  const key = options.environmentEncryption;
+  if (key) grantOnKey(key, role, ['kms:Decrypt'], GRANTING);
   const added = new lambda.Function(
     scope,
     'Function',

@@ -1,8 +1,8 @@
 import { type IResource, Stack } from 'aws-cdk-lib';
 import * as iam from 'aws-cdk-lib/aws-iam';
 import type * as kms from 'aws-cdk-lib/aws-kms';
+import { grantOnKey } from '../construct/grant-on-key';
 import { warnIfWithoutEffect } from '../construct/grant-without-effect';
-import { grantOnKey } from '../construct/kept-table';
 
 /** The table that the permissions are for. */
 interface GrantedTable extends IResource {
@@ -67,9 +67,9 @@ export class ShardedKeyspacesTableGrants {
         ),
       }),
     );
-    const name = `the table ${this.table.node.id}`;
-    warnIfWithoutEffect(this.table, grant, { grantee, actions: [action], construct: 'ShardedKeyspacesTable', name });
-    const onKey = encryptionKey && grantOnKey(encryptionKey, grantee, keyActions);
+    const [construct, name] = ['ShardedKeyspacesTable', `the table ${this.table.node.id}`];
+    warnIfWithoutEffect(this.table, grant, { grantee, actions: [action], construct, name });
+    const onKey = encryptionKey && grantOnKey(encryptionKey, grantee, keyActions, construct);
     return onKey ? grant.combine(onKey) : grant;
   }
 }

@@ -5,6 +5,8 @@ import * as rds from 'aws-cdk-lib/aws-rds';
 import type * as secretsmanager from 'aws-cdk-lib/aws-secretsmanager';
 import type { IConstruct } from 'constructs';
 import { allowConnection } from '../construct/allow-connection';
+import { warnIfKeyIsForeign } from '../construct/grant-on-key';
+import { warnIfWithoutEffect } from '../construct/grant-without-effect';
 import { constructField } from '../construct/props';
 import { templateProperties } from '../construct/template-properties';
 import { InvalidArgumentError } from '../core/kernel/errors';
@@ -152,8 +154,22 @@ export class OutboxRelayDatabase {
     const ofDatabase = connections.defaultPort ?? ec2.Port.tcp(Number(port));
     allowConnection(relay, { connections }, ofDatabase, 'the relay of the outbox');
     if (iamUser !== undefined) grantConnect(relay, iamUser);
-    else secret!.grantRead(relay);
+    else allowToRead(secret!, relay);
   }
+}
+
+function allowToRead(secret: secretsmanager.ISecret, grantee: iam.IGrantable): void {
+  const construct = 'OutboxRelayFunction';
+  const grant = secret.grantRead(grantee);
+  warnIfWithoutEffect(secret, grant, {
+    grantee,
+    actions: ['secretsmanager:GetSecretValue'],
+    construct,
+    name: `the secret ${secret.node.id}`,
+    hasOwnPolicy: secret.node.defaultChild !== undefined,
+    remedy: 'allow it in the resource policy of the secret, where the secret is defined',
+  });
+  if (secret.encryptionKey) warnIfKeyIsForeign(secret.encryptionKey, grant, grantee, ['kms:Decrypt'], construct);
 }
 
 /** Checks that a server is a Postgres server. An imported server without an engine is not checked. */

@@ -1,6 +1,7 @@
 import { Annotations, Stack } from 'aws-cdk-lib';
 import * as iam from 'aws-cdk-lib/aws-iam';
 import * as kinesis from 'aws-cdk-lib/aws-kinesis';
+import { grantOnKey } from '../construct/grant-on-key';
 import { warnIfWithoutEffect } from '../construct/grant-without-effect';
 
 /**
@@ -137,7 +138,7 @@ function grantOnStreamKey(
   grantee: iam.IGrantable,
   actions: string[],
 ): iam.Grant | undefined {
-  if (isL2(stream)) return stream.encryptionKey?.grant(grantee, ...actions);
+  if (isL2(stream)) return stream.encryptionKey && grantOnKey(stream.encryptionKey, grantee, actions, 'UniformStream');
   const { EncryptedResources } = iam as RegistryOfNewerCdk;
   const encrypted = EncryptedResources?.of(stream);
   if (encrypted !== undefined) return encrypted.grantOnKey(grantee, ...actions).grant;

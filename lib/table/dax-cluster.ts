@@ -7,8 +7,8 @@ import * as iam from 'aws-cdk-lib/aws-iam';
 import type * as lambda from 'aws-cdk-lib/aws-lambda';
 import type { Construct, IConstruct } from 'constructs';
 import { allowConnection } from '../construct/allow-connection';
+import { grantOnKey } from '../construct/grant-on-key';
 import { warnIfWithoutEffect } from '../construct/grant-without-effect';
-import { grantOnKey } from '../construct/kept-table';
 import { average, familyMetric, type MetricFamily, metricEnvironment, sum } from '../construct/metric-definition';
 import { checkOwnEnvironment, constructField, Props } from '../construct/props';
 import { InvalidArgumentError } from '../core/kernel/errors';
@@ -448,7 +448,7 @@ export class DaxCluster extends DaxClusterBase implements IDaxCluster {
         resources: [table.tableArn],
       }),
     );
-    if (table.encryptionKey) grantOnKey(table.encryptionKey, this.role, ['kms:Decrypt']);
+    if (table.encryptionKey) grantOnKey(table.encryptionKey, this.role, ['kms:Decrypt'], 'DaxCluster');
   }
 }
 

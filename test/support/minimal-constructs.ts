@@ -16,6 +16,7 @@ import {
   OrderedProducerFunction,
   OrderedStreamConsumer,
   OutboxRelayDatabase,
+  type OutboxRelayDatabaseOptions,
   OutboxRelayFunction,
   ShardCounts,
   ShardedKeyspacesTable,
@@ -111,17 +112,23 @@ export function vpcOf(stack: Stack): ec2.IVpc {
   return ec2.Vpc.fromVpcAttributes(stack, 'Vpc', attributes);
 }
 
-export function relay(stack: Stack, settings: object = {}): OutboxRelayFunction {
+export function databaseOf(
+  stack: Stack,
+  login: OutboxRelayDatabaseOptions = { iamUser: 'relay' },
+): OutboxRelayDatabase {
   const cluster = rds.DatabaseCluster.fromDatabaseClusterAttributes(stack, 'Database', {
     clusterIdentifier: 'database',
     clusterResourceIdentifier: 'cluster-1',
     clusterEndpointAddress: 'database.cluster-1.eu-west-1.rds.amazonaws.com',
     port: 5432,
   });
-  const database = OutboxRelayDatabase.fromCluster(cluster, { iamUser: 'relay' });
+  return OutboxRelayDatabase.fromCluster(cluster, login);
+}
+
+export function relay(stack: Stack, settings: object = {}): OutboxRelayFunction {
   return new OutboxRelayFunction(stack, 'Relay', {
-    database,
     vpc: vpcOf(stack),
+    ...(!('database' in settings) && { database: databaseOf(stack) }),
     ...(!('stream' in settings) && { stream: imported(stack) }),
     ...settings,
   });

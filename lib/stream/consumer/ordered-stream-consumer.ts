@@ -15,8 +15,9 @@ import {
 } from 'aws-cdk-lib/aws-lambda-event-sources';
 import type { Construct } from 'constructs';
 import { withDefaults } from '../../construct/blueprint';
+import { grantOnSourceKey, TABLE_WRITE_KEY_ACTIONS } from '../../construct/grant-on-key';
 import { grantOnTable } from '../../construct/grant-on-table';
-import { protectWhileRetained, recoveryUnlessChosen, TABLE_WRITE_KEY_ACTIONS } from '../../construct/kept-table';
+import { protectWhileRetained, recoveryUnlessChosen } from '../../construct/kept-table';
 import { familyMetric } from '../../construct/metric-definition';
 import { constructField, Props } from '../../construct/props';
 import { requireTableStream } from '../../construct/table-stream';
@@ -435,6 +436,8 @@ export class OrderedStreamConsumer extends OrderedStreamConsumerBase {
       stream: props.stream,
       hasOnFailure: props.onFailure !== undefined,
     });
+    const { encryptionKey } = props.stream ?? props.table!;
+    grantOnSourceKey(encryptionKey, handler, ['kms:Decrypt'], 'OrderedStreamConsumer');
     new events.Rule(this, 'Retry', {
       description: 'Retries the parked keys of an ordered consumer',
       schedule: events.Schedule.rate(retryInterval),

@@ -5,6 +5,7 @@ import { SqsEventSource } from 'aws-cdk-lib/aws-lambda-event-sources';
 import * as sqs from 'aws-cdk-lib/aws-sqs';
 import { Construct, type IConstruct } from 'constructs';
 import { withDefaults, withoutUndefined } from '../../construct/blueprint';
+import { grantOnSourceKey } from '../../construct/grant-on-key';
 import { Props } from '../../construct/props';
 
 /** Properties of a FIFO queue in front of an `OrderedProducerFunction`. */
@@ -152,6 +153,7 @@ export class ProducerFifoQueue extends Construct {
         withoutUndefined({ batchSize: BATCH_SIZE, reportBatchItemFailures: true, maxConcurrency }),
       ),
     );
+    grantOnSourceKey(this.queue.encryptionMasterKey, target, ['kms:Decrypt'], 'OrderedProducerFunction');
   }
 
   private addQueue(id: string, chosen: sqs.QueueProps): sqs.Queue {

@@ -3,6 +3,7 @@ import type * as dynamodb from 'aws-cdk-lib/aws-dynamodb';
 import * as lambda from 'aws-cdk-lib/aws-lambda';
 import type { IConstruct } from 'constructs';
 import { withoutUndefined } from '../../construct/blueprint';
+import { grantOnSourceKey } from '../../construct/grant-on-key';
 import { Props } from '../../construct/props';
 import { requireTableStream } from '../../construct/table-stream';
 import { checkFailureDestination } from '../../function/failure-destination';
@@ -132,6 +133,7 @@ export function followTableStream(
   );
   checkFailureDestination(owner, mapping.node.defaultChild);
   table.grantStreamRead(target);
+  grantOnSourceKey(table.encryptionKey, target, ['kms:Decrypt'], 'OrderedProducerFunction');
   return mapping;
 }
 

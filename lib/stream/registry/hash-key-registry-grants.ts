@@ -4,8 +4,8 @@ import type * as dynamodb from 'aws-cdk-lib/aws-dynamodb';
 import * as iam from 'aws-cdk-lib/aws-iam';
 import type * as kms from 'aws-cdk-lib/aws-kms';
 import type * as lambda from 'aws-cdk-lib/aws-lambda';
+import { grantOnKey } from '../../construct/grant-on-key';
 import { isInOtherAccount, warnIfWithoutEffect } from '../../construct/grant-without-effect';
-import { grantOnKey } from '../../construct/kept-table';
 import { ALLOCATE_ALIAS, QUERY_ALIAS } from '../../core/registry/registry-contract';
 
 /** The ARNs of a registry, to which the grants allow access. */
@@ -89,7 +89,7 @@ export class HashKeyRegistryGrants {
         ? iam.Grant.addToPrincipal(permission)
         : iam.Grant.addToPrincipalOrResource({ ...permission, resource: table, resourceSelfArns: ['*'] });
     this.warnIfWithoutEffect(onTable, grantee, permission.actions);
-    const onKey = encryptionKey && grantOnKey(encryptionKey, grantee, ['kms:Decrypt']);
+    const onKey = encryptionKey && grantOnKey(encryptionKey, grantee, ['kms:Decrypt'], 'HashKeyRegistry');
     return onKey ? onTable.combine(onKey) : onTable;
   }
 

@@ -9,7 +9,8 @@ import * as lambda from 'aws-cdk-lib/aws-lambda';
 import { Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
 import type { Construct } from 'constructs';
 import { withDefaults } from '../../construct/blueprint';
-import { protectWhileRetained, recoveryUnlessChosen, TABLE_WRITE_KEY_ACTIONS } from '../../construct/kept-table';
+import { grantOnKey, TABLE_WRITE_KEY_ACTIONS } from '../../construct/grant-on-key';
+import { protectWhileRetained, recoveryUnlessChosen } from '../../construct/kept-table';
 import { constructField } from '../../construct/props';
 import { REGISTRY_TABLE_NAME, STREAM_NAME } from '../../core/contract/function-environment';
 import { RESERVED_MS } from '../../core/contract/reserved-time';
@@ -270,7 +271,8 @@ export class HashKeyRegistry extends Resource implements IHashKeyRegistry, ec2.I
       actions: ['dynamodb:GetItem', 'dynamodb:PutItem', 'dynamodb:Scan'],
       resourceArns: [this.table.tableArn],
     });
-    this.table.encryptionKey?.grant(this.function, ...TABLE_WRITE_KEY_ACTIONS);
+    const key = this.table.encryptionKey;
+    if (key) grantOnKey(key, this.function, TABLE_WRITE_KEY_ACTIONS, 'HashKeyRegistry');
     grantOnStream(this.stream, this.function, ['kinesis:ListShards']);
   }
 }

@@ -6,6 +6,7 @@ import { Provider } from 'aws-cdk-lib/custom-resources';
 import type { Construct, IConstruct } from 'constructs';
 import { acknowledgeFindings } from '../../construct/acknowledge-findings';
 import { withoutUndefined } from '../../construct/blueprint';
+import { grantOnKey } from '../../construct/grant-on-key';
 import {
   addBundledFunction,
   addLogGroup,
@@ -131,7 +132,8 @@ export class StreamReshardingProvider extends Resource implements IStreamReshard
     const [frameworkOnEventRole, frameworkCompleteAndTimeoutRole] = ['OnEventRole', 'CompleteRole'].map((id) => {
       const role = new iam.Role(this, id, { assumedBy: new iam.ServicePrincipal('lambda.amazonaws.com') });
       logGroup.grantWrite(role);
-      props.environmentEncryption?.grant(role, 'kms:Decrypt');
+      const key = props.environmentEncryption;
+      if (key) grantOnKey(key, role, ['kms:Decrypt'], 'StreamReshardingProvider');
       if (props.vpc !== undefined) role.addToPrincipalPolicy(networkInterfaces());
       return role;
     });

@@ -1,7 +1,7 @@
 import type * as dynamodb from 'aws-cdk-lib/aws-dynamodb';
 import type * as iam from 'aws-cdk-lib/aws-iam';
+import { TABLE_WRITE_KEY_ACTIONS } from '../../construct/grant-on-key';
 import { grantOnTable, type TablePermission } from '../../construct/grant-on-table';
-import { TABLE_WRITE_KEY_ACTIONS } from '../../construct/kept-table';
 import { constructField } from '../../construct/props';
 import { reportsKey } from '../../core/adaptive-counts/shard-count-table';
 import { InvalidIndexConfigError } from '../../core/sharded-index/config/sharded-index-errors';

@@ -6,7 +6,8 @@ import * as lambda from 'aws-cdk-lib/aws-lambda';
 import { DynamoEventSource, type DynamoEventSourceProps } from 'aws-cdk-lib/aws-lambda-event-sources';
 import type { Construct, IConstruct } from 'constructs';
 import { withDefaults } from '../../construct/blueprint';
-import { recoveryUnlessChosen, TABLE_WRITE_KEY_ACTIONS } from '../../construct/kept-table';
+import { grantOnKey, TABLE_WRITE_KEY_ACTIONS } from '../../construct/grant-on-key';
+import { recoveryUnlessChosen } from '../../construct/kept-table';
 import type { MetricFamily } from '../../construct/metric-definition';
 import { constructField, inConstructTerms, Props } from '../../construct/props';
 import { checkAtSynthesis } from '../../construct/synthesis-check';
@@ -272,7 +273,8 @@ export class IndexKeeper extends IndexKeeperBase implements IIndexKeeper {
 
   private grantOwnTable(): void {
     this.keeperTable.grant(this.function, ...OWN_ACTIONS);
-    this.keeperTable.encryptionKey?.grant(this.function, ...TABLE_WRITE_KEY_ACTIONS);
+    const key = this.keeperTable.encryptionKey;
+    if (key) grantOnKey(key, this.function, TABLE_WRITE_KEY_ACTIONS, 'IndexKeeper');
   }
 }
 

@@ -1,7 +1,7 @@
 import type * as dynamodb from 'aws-cdk-lib/aws-dynamodb';
 import type * as iam from 'aws-cdk-lib/aws-iam';
+import { TABLE_WRITE_KEY_ACTIONS } from '../../construct/grant-on-key';
 import { grantOnTable } from '../../construct/grant-on-table';
-import { TABLE_WRITE_KEY_ACTIONS } from '../../construct/kept-table';
 
 /**
  * The minimum permissions on a table that is sharded by its own key. They do not include permissions on the indexes of the table.

@@ -11,8 +11,8 @@ import { LambdaInvoke } from 'aws-cdk-lib/aws-stepfunctions-tasks';
 import { STEPFUNCTIONS_USE_DISTRIBUTED_MAP_RESULT_WRITER_V2 } from 'aws-cdk-lib/cx-api';
 import { Construct } from 'constructs';
 import { acknowledgeFindings } from '../../construct/acknowledge-findings';
+import { grantOnKey } from '../../construct/grant-on-key';
 import { warnIfWithoutEffect } from '../../construct/grant-without-effect';
-import { grantOnKey } from '../../construct/kept-table';
 import { Props } from '../../construct/props';
 import {
   READ_UNITS_PER_SECOND,
@@ -210,7 +210,7 @@ export function addItemMover(scope: Construct, options: ItemMoverOptions, moved:
     },
   });
   const reportKey = options.reportBucket?.encryptionKey;
-  if (reportKey) grantOnKey(reportKey, stateMachine, REPORT_KEY_ACTIONS);
+  if (reportKey) grantOnKey(reportKey, stateMachine, REPORT_KEY_ACTIONS, 'ItemMover');
   acknowledgeStateMachine(scope, added);
   if (auditSchedule !== undefined) {
     new events.Rule(scope, 'AuditSchedule', {

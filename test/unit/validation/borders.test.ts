@@ -1,11 +1,12 @@
 import { App, Lazy, Size, Stack } from 'aws-cdk-lib';
 import { Annotations, Match, Template } from 'aws-cdk-lib/assertions';
 import { AttributeType, TableEncryptionV2, TableV2 } from 'aws-cdk-lib/aws-dynamodb';
-import { type IRole, Role } from 'aws-cdk-lib/aws-iam';
+import { AccountRootPrincipal, type IRole, Role } from 'aws-cdk-lib/aws-iam';
 import { CfnStream, Stream } from 'aws-cdk-lib/aws-kinesis';
 import { Key } from 'aws-cdk-lib/aws-kms';
 import { StartingPosition } from 'aws-cdk-lib/aws-lambda';
 import { DatabaseProxy } from 'aws-cdk-lib/aws-rds';
+import { Secret } from 'aws-cdk-lib/aws-secretsmanager';
 import {
   CqlType,
   DaxCluster,
@@ -28,7 +29,7 @@ import {
 } from '../../../lib';
 import { HOME } from '../../support/borders/borders';
 import { databases } from '../../support/borders/pairs';
-import { plainFunction, warningsOf } from '../../support/minimal-constructs';
+import { databaseOf, plainFunction, relay, warningsOf } from '../../support/minimal-constructs';
 
 describe('constructs in different stacks, accounts and Regions', () => {
   const home = { account: '111111111111', region: 'eu-west-1' };
@@ -182,11 +183,48 @@ describe('constructs in different stacks, accounts and Regions', () => {
             securityGroups: [],
           }).grantRead(grantee),
       ],
+      [
+        'lambda:InvokeFunction on the function Producer.*BundledFunction',
+        (grantee) => {
+          // The function and the role are in one account, but the stack is in another account and cannot change the role.
+          const theirs = 'arn:aws:lambda:eu-west-1:222222222222:function:producer';
+          return OrderedProducerFunction.fromFunctionArn(stack, 'Producer', theirs).grantInvoke(grantee);
+        },
+      ],
+      [
+        'kms:Decrypt on the key Key.*ShardedIndex',
+        (grantee) => {
+          const encryptionKey = Key.fromKeyArn(stack, 'Key', arn('kms', 'key/1'));
+          const table = TableV2.fromTableAttributes(stack, 'Jobs', { tableName: 'jobs', encryptionKey });
+          return ShardedIndex.fromShardedIndexAttributes({ ...index, table, tableKey: ['jobId'] }).grants.query(
+            grantee,
+          );
+        },
+      ],
     ])('gives a warning if no resource policy of this app can allow it: %s', (warning, grant) => {
       grant(foreign());
 
       const isWarned = Match.stringLikeRegexp(`cannot allow ${warning}.grantWithoutEffect`);
       Annotations.fromStack(stack).hasWarning('*', isWarned);
+    });
+
+    test('is added to the policy of an imported function of the account of the stack', () => {
+      const producerArn = arn('lambda', 'function:producer');
+      OrderedProducerFunction.fromFunctionArn(stack, 'Producer', producerArn).grantInvoke(foreign());
+
+      expect(warningsOf(stack)).toEqual([]);
+      Template.fromStack(stack).hasResourceProperties('AWS::Lambda::Permission', {
+        FunctionName: producerArn,
+        Principal: 'arn:aws:iam::222222222222:role/caller',
+      });
+    });
+
+    test('gives no warning for a function that was imported with skipPermissions', () => {
+      const functionArn = 'arn:aws:lambda:eu-west-1:222222222222:function:producer';
+      const attributes = { functionArn, skipPermissions: true };
+      OrderedProducerFunction.fromFunctionAttributes(stack, 'Producer', attributes).grantInvoke(foreign());
+
+      expect(warningsOf(stack)).toEqual([]);
     });
 
     test('is added to the policy of the parking table of a consumer', () => {
@@ -207,6 +245,29 @@ describe('constructs in different stacks, accounts and Regions', () => {
         ],
       });
     });
+  });
+
+  test('a role of a stack without an account gets permission to invoke an imported function', () => {
+    const anywhere = new Stack(app, 'Anywhere');
+    const role = new Role(anywhere, 'Caller', { assumedBy: new AccountRootPrincipal() });
+    const functionArn = 'arn:aws:lambda:eu-west-1:111111111111:function:producer';
+    OrderedProducerFunction.fromFunctionArn(anywhere, 'Producer', functionArn).grantInvoke(role);
+
+    expect(warningsOf(anywhere)).toEqual([]);
+    Template.fromStack(anywhere).hasResourceProperties('AWS::IAM::Policy', {
+      PolicyDocument: { Statement: [Match.objectLike({ Action: 'lambda:InvokeFunction' })] },
+    });
+  });
+
+  test.each([
+    ['secret', { secretArn: 'arn:aws:secretsmanager:eu-west-1:222222222222:secret:login-123456' }, 'the secret Login'],
+    ['key', { secretArn: 'arn:aws:secretsmanager:eu-west-1:111111111111:secret:login-123456' }, 'the key Key'],
+  ])('a relay warns of a %s of another account', (_, { secretArn }, name) => {
+    const encryptionKey = Key.fromKeyArn(stack, 'Key', 'arn:aws:kms:eu-west-1:222222222222:key/1');
+    const secret = Secret.fromSecretAttributes(stack, 'Login', { secretCompleteArn: secretArn, encryptionKey });
+    relay(stack, { database: databaseOf(stack, { secret }) });
+
+    expect(warningsOf(stack)).toContainEqual(expect.stringMatching(`^cannot allow .* on ${name} for `));
   });
 
   test('a resharding provider of another stack gets its permissions from a policy in the stack of the stream', () => {
