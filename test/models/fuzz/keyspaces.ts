@@ -1,18 +1,14 @@
-import { Client } from 'cassandra-driver';
-import { clientOptions } from '../../../lambda/keyspaces-query-fanout/keyspaces-client';
 import type { QueryEvent } from '../../../lambda/keyspaces-query-fanout/query-event';
 import { queryPage } from '../../../lambda/keyspaces-query-fanout/query-page';
-import { SigV4AuthProvider } from '../../../lambda/keyspaces-query-fanout/sigv4-authenticator';
 import { loggable } from '../../../lambda/loggable';
 import { FanOutHistory, shardColumns } from '../../../lib/core';
-import { CassandraStub, FATES, type Fate, LIES } from '../../support/fakes/cassandra-stub';
+import { systemClock } from '../../../lib/core/kernel/clock';
+import type { CqlClient, StatementResult } from '../../../lib/core/keyspaces/cql-client';
 import { FakeCassandra } from '../../support/fakes/fake-cassandra';
 import { keyspacesConfig } from '../../support/keyspaces-config';
-import { CANARY, type Dice } from '../../support/random-json';
+import { CANARY, type Dice, hostileValue } from '../../support/random-json';
 import type { FuzzCase } from './fuzz-case';
 import type { FuzzTarget } from './fuzz-target';
-
-const REGION = 'eu-west-1';
 
 const BLOGS = keyspacesConfig({
   keyspaceName: 'k',
@@ -24,26 +20,55 @@ const BLOGS = keyspacesConfig({
   ],
   shards: { default: { write: 3, read: 3 } },
 });
-const TYPES = { author: 'text', shard: 'int', number: 'bigint', title: 'text', body: 'text' } as const;
 const AUTHORS = [`${CANARY} a`, `${CANARY} b`];
 const ROWS = 40;
 
 /** This timeout is much shorter than the timeout of a real function, so that a case with a silent server is short. */
 const TIMEOUT_MS = 1_500;
-const SILENCE_MS = 150;
+const LATE_MS = 100;
 
-/** The query function, with the driver and signed requests, and a stub of the protocol of Amazon Keyspaces. */
+/** An error of the driver. Only a message of the server can contain data. */
+const driverError = (name: string, more: object = {}) =>
+  Object.assign(new Error(name === 'ResponseError' ? CANARY : name), { name, ...more });
+
+/** The ways in which a statement can fail. */
+const FAULTS = {
+  failed: () => Promise.reject(driverError('ResponseError', { code: 0x0000 })),
+  'no connection': () => Promise.reject(driverError('NoHostAvailableError', { innerErrors: {} })),
+  lost: () => Promise.reject(driverError('Error', { code: 'ECONNRESET' })),
+  overloaded: () => Promise.reject(driverError('ResponseError', { code: 0x1001 })),
+  refused: () => Promise.reject(driverError('ResponseError', { code: 0x2200 })),
+  silence: () => new Promise<never>(() => {}),
+  throttled: () => Promise.reject(driverError('ResponseError', { code: 0x1200 })),
+  'timed out': () => Promise.reject(driverError('OperationTimedOutError')),
+  unreadable: () => Promise.reject(new RangeError(CANARY)),
+};
+
+/** The ways in which a response can be wrong without an error. After a lie, the oracle cannot check the rows. */
+const LIES: Record<string, (result: StatementResult, dice: Dice, before: StatementResult) => unknown> = {
+  'another row': ({ rows, ...rest }, dice) => ({ ...rest, rows: [...rows, hostileValue(dice)] }),
+  doubled: ({ rows, ...rest }) => ({ ...rest, rows: [...rows, ...rows] }),
+  empty: (result) => ({ ...result, rows: [] }),
+  'no rows at all': () => ({}),
+  'the response before': (_, __, before) => before,
+  'mutated values': ({ rows, ...rest }, dice) => ({
+    ...rest,
+    rows: rows.map((row) =>
+      Object.fromEntries(
+        Object.entries(row).map(([name, value]) => [name, dice.chance(0.7) ? value : hostileValue(dice)]),
+      ),
+    ),
+  }),
+};
+
+/** The query function without its driver, and a client whose statements fail and whose responses lie. */
 export const KEYSPACES_TARGET: FuzzTarget = { name: 'queries of Amazon Keyspaces', play: query };
 
 /** Reads pages until the last page or a typed error. An honest server returns every row once, in order. */
 async function query(fuzzCase: FuzzCase): Promise<void> {
   const { dice } = fuzzCase;
-  const stub = await startKeyspaces(fuzzCase);
-  const fates = drawFates(stub, dice);
-  const client = fuzzCase.with(clientOf(stub), (each) => {
-    stub.fate = () => 'honest';
-    return each.shutdown();
-  });
+  const fates: string[] = [];
+  const client = hostileClient(fuzzCase.diceFor('Amazon Keyspaces'), fates);
   const environment = { client, tables: { blogs: BLOGS }, history: new FanOutHistory() };
   const askPage = loggable((event: QueryEvent, context: Parameters<typeof queryPage>[2]) =>
     queryPage(environment, event, context),
@@ -66,14 +91,14 @@ async function query(fuzzCase: FuzzCase): Promise<void> {
     cursor = page.response.cursor;
     if (cursor === undefined) break;
   }
-  if (fates.some((fate) => LIES.includes(fate))) return;
+  if (fates.some((fate) => fate in LIES)) return;
   const titles = rows().flatMap((row) => (row.author === author ? row.title : []));
   const expected = event.order === 'descending' ? titles.reverse() : titles;
   if (String(read) !== String(expected))
     throw new Error(`the query must return the rows ${expected}, got ${read}, after the faults ${fates}`);
 }
 
-async function startKeyspaces(fuzzCase: FuzzCase): Promise<CassandraStub> {
+function hostileClient(dice: Dice, fates: string[]): CqlClient {
   const table = new FakeCassandra({
     partitionKey: ['author', 'shard'],
     clusteringColumns: [
@@ -82,34 +107,21 @@ async function startKeyspaces(fuzzCase: FuzzCase): Promise<CassandraStub> {
     ],
   });
   for (const row of rows()) table.insert({ ...row, ...shardColumns(BLOGS, row) });
-  const dice = fuzzCase.diceFor('Amazon Keyspaces');
-  return fuzzCase.with(await CassandraStub.start(table, { types: TYPES, region: REGION, dice }), (stub) => stub.stop());
-}
-
-function drawFates(stub: CassandraStub, dice: Dice): Fate[] {
-  const fates: Fate[] = [];
-  const mayLie = dice.chance(0.4);
-  const hostile = FATES.filter((fate) => mayLie || !LIES.includes(fate));
+  const hostile = [...Object.keys(FAULTS), 'late', ...(dice.chance(0.4) ? Object.keys(LIES) : [])];
   const rate = dice.pick([0, 0.05, 0.2, 0.5]);
-  stub.fate = () => {
-    const fate = dice.chance(rate) ? dice.pick(hostile) : 'honest';
-    fates.push(fate);
-    return fate;
+  let before: StatementResult = { rows: [] };
+  return {
+    execute: async (...statement) => {
+      const fate = dice.chance(rate) ? dice.pick(hostile) : 'honest';
+      fates.push(fate);
+      if (fate in FAULTS) return FAULTS[fate as keyof typeof FAULTS]();
+      if (fate === 'late') await systemClock.sleep(LATE_MS);
+      const result = await table.execute(...statement);
+      const response = (LIES[fate]?.(result, dice, before) ?? result) as StatementResult;
+      before = result;
+      return response;
+    },
   };
-  return fates;
-}
-
-/** The client of the function, but with another address, another timeout and no TLS. */
-function clientOf(stub: CassandraStub): Client {
-  const { sslOptions: _, ...options } = clientOptions(REGION);
-  const credentials = { accessKeyId: 'UserID-1', secretAccessKey: CANARY };
-  return new Client({
-    ...options,
-    contactPoints: ['127.0.0.1'],
-    protocolOptions: { port: stub.port, maxVersion: 4 },
-    authProvider: new SigV4AuthProvider(REGION, async () => credentials),
-    socketOptions: { readTimeout: SILENCE_MS, connectTimeout: SILENCE_MS },
-  });
 }
 
 /** The rows of the fake table. */
