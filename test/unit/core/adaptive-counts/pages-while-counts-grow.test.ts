@@ -2,7 +2,6 @@ import {
   AdaptiveIndex,
   calculatedShard,
   type DynamoDbItem,
-  type FanOutRequest,
   fanOutCount,
   fanOutItems,
   fanOutQuery,
@@ -14,15 +13,12 @@ import {
   shardPut,
   shardUpdate,
 } from '../../../../lib/core';
-import { seededRandom } from '../../../../lib/testing/seeded-random';
 import { VirtualClock } from '../../../../lib/testing/virtual-clock';
 import { adaptiveConfig } from '../../../support/fakes/adaptive-config';
 import { FakeCountTable } from '../../../support/fakes/fake-count-table';
 import { FakeIndex } from '../../../support/fakes/fake-index';
-import { randomRuns } from '../../../support/random-runs';
 
 const why = { reason: 'throttled', changedBy: 'a test' };
-const VALUES = ['open', 'paid'];
 
 /** Simulates an index, its table of counts, and several applications. All of them use the same virtual clock. */
 class Play {
@@ -59,59 +55,6 @@ class Play {
 const idOf = (item: DynamoDbItem) => (item.orderId as { S: string }).S;
 
 describe('reads while counts increase', () => {
-  const CASES = randomRuns(30);
-
-  test(`the pages of an index with increasing counts return each item once, in ${CASES} random cases`, async () => {
-    for (let seed = 0; seed < CASES; seed++) await checkPages(seed);
-  });
-
-  async function checkPages(seed: number): Promise<void> {
-    const random = seededRandom(seed);
-    const upTo = (most: number) => Math.floor(random() * most);
-    const play = new Play();
-    const [reader, ...writers] = [play.application(), play.application(), play.application()];
-    const before: DynamoDbItem[] = [];
-    for (let item = 0; item < 12; item++) {
-      before.push(await play.put(writers[upTo(2)]!, VALUES[upTo(2)]!, 1_000 + upTo(8)));
-    }
-    const order = (['ascending', 'descending', 'unordered'] as const)[upTo(3)]!;
-    const request: FanOutRequest = { values: VALUES, order, limit: 1 + upTo(5) };
-    const shown: DynamoDbItem[] = [];
-    let cursor: string | undefined;
-    do {
-      const page = await play.clock.runUntil(
-        fanOutQuery(play.index, reader!, { ...request, cursor }, { clock: play.clock }),
-      );
-      shown.push(...page.items);
-      cursor = page.cursor;
-      if (random() < 0.5) play.increase(VALUES[upTo(2)]!, 1 + upTo(16));
-      await play.pass(upTo(5) * 15_000);
-      if (random() < 0.7) await play.put(writers[upTo(2)]!, VALUES[upTo(2)]!, 1_000 + upTo(8));
-    } while (cursor !== undefined);
-
-    const ids = shown.map(idOf);
-    expect(new Set(ids).size).toBe(ids.length);
-    for (const item of before) expect(ids).toContain(idOf(item));
-    const times = shown.map((item) => (item.createdAt as { S: string }).S);
-    const sorted = order === 'descending' ? times.toSorted().reverse() : times.toSorted();
-    if (order !== 'unordered') expect(times).toEqual(sorted);
-
-    // A read after all writes returns every item.
-    const all = play.index.all().map(idOf).sort();
-    const options = { clock: play.clock };
-    const streamed: string[] = [];
-    const stream = fanOutItems(play.index, reader!, { values: VALUES }, options);
-    await play.clock.runUntil(
-      (async () => {
-        for await (const item of stream) streamed.push(idOf(item));
-      })(),
-    );
-    expect(streamed.sort()).toEqual(all);
-    const { count } = await play.clock.runUntil(fanOutCount(play.index, reader!, { values: VALUES }, options));
-    expect(count).toBe(all.length);
-    expect(stream.stats.shards).toBeGreaterThanOrEqual(VALUES.length);
-  }
-
   test('fanOutItems – the counts increase between two reads – the second read also returns the items of the new shards', async () => {
     const play = new Play();
     const reader = play.application();

@@ -11,7 +11,8 @@ import { randomRuns } from '../../../../support/random-runs';
 
 /**
  * Plain writers, two keepers of different releases, and the stream of the table, in any order. The keepers get records late, out
- * of order and more than once. Their requests are throttled, conflict with other requests, or lose their responses.
+ * of order and more than once. Their requests are throttled, conflict with other requests, lose their responses, or arrive
+ * after later steps.
  */
 
 type Write = {
@@ -20,9 +21,11 @@ type Write = {
   status: string;
   note: number;
 };
-type Fault = 'none' | 'throttled' | 'conflict' | 'lost' | 'rival';
+type Fault = 'none' | 'throttled' | 'conflict' | 'lost' | 'late' | 'rival';
 type Delivery = { keeper: number; records: number[]; faults: Fault[]; rival: Write };
-type Step = Write | Delivery;
+/** A late request arrives. */
+type Arrival = 'arrival';
+type Step = Write | Delivery | Arrival;
 
 const write: fc.Arbitrary<Write> = fc.record({
   kind: fc.constantFrom('put', 'put', 'setStatus', 'removeStatus', 'delete', 'putOldImage'),
@@ -33,7 +36,9 @@ const write: fc.Arbitrary<Write> = fc.record({
 const delivery: fc.Arbitrary<Delivery> = fc.record({
   keeper: fc.constantFrom(0, 1),
   records: fc.array(fc.nat(), { minLength: 1, maxLength: 4 }),
-  faults: fc.array(fc.constantFrom<Fault>('none', 'none', 'throttled', 'conflict', 'lost', 'rival'), { maxLength: 4 }),
+  faults: fc.array(fc.constantFrom<Fault>('none', 'none', 'throttled', 'conflict', 'lost', 'late', 'rival'), {
+    maxLength: 4,
+  }),
   rival: write,
 });
 const index: fc.Arbitrary<Partial<ShardedIndexConfig>> = fc.record({
@@ -72,6 +77,7 @@ class Play {
   private readonly shardAttributes: readonly string[];
   private faults: Fault[] = [];
   private rival: Write | undefined;
+  private readonly late: ItemMoveInput[] = [];
   private seen = 0;
 
   constructor(view: StreamView, configs: readonly ShardedIndexConfig[][]) {
@@ -124,13 +130,28 @@ class Play {
     if (fault === 'throttled') throw serviceError('ProvisionedThroughputExceededException', 'too many requests');
     if (fault === 'conflict') throw serviceError('TransactionConflictException', 'a transaction is in progress');
     if (fault === 'rival') this.write(this.rival!);
+    if (fault === 'late') {
+      this.late.push(input);
+      throw serviceError('TimeoutError', 'no response');
+    }
+    const result = await this.apply(input);
+    if (fault === 'lost') throw serviceError('TimeoutError', 'no response');
+    return result;
+  }
+
+  /** Applies the first late request. It fails if the item has changed meanwhile. */
+  async arrive(): Promise<void> {
+    const [input] = this.late.splice(0, 1);
+    if (input !== undefined) await this.apply(input).catch(() => {});
+  }
+
+  private async apply(input: ItemMoveInput): Promise<object> {
     const before = this.table.read(input.Key);
     const result = await this.table.updateItem(input);
     // A correction changes no attribute of a user, and creates no item.
     expect(this.withoutShards(this.table.read(input.Key))).toEqual(this.withoutShards(before));
     this.corrections += 1;
     this.note();
-    if (fault === 'lost') throw serviceError('TimeoutError', 'no response');
     return result;
   }
 
@@ -150,13 +171,14 @@ test('after the last write, queries find every item, no attribute of a user has 
     fc.array(index, { minLength: 1, maxLength: 2 }),
     counts,
     view,
-    fc.array<Step>(fc.oneof(write, delivery), { minLength: 1, maxLength: 14 }),
+    fc.array<Step>(fc.oneof(write, delivery, fc.constant<Arrival>('arrival')), { minLength: 1, maxLength: 14 }),
     fc.array(fc.nat(), { minLength: 1, maxLength: 6 }),
     async (indexes, [early, late], viewType, steps, order) => {
       const configs = [configsWith(indexes, early), configsWith(indexes, late)];
       const play = new Play(viewType, configs);
       for (const step of steps) {
-        if ('kind' in step) play.write(step);
+        if (step === 'arrival') await play.arrive();
+        else if ('kind' in step) play.write(step);
         else await play.deliver(step);
       }
       // Lambda delivers every record at least once, and the records of corrections, too.
