@@ -1,9 +1,8 @@
 import { PostgresServer } from '../../support/postgres/postgres-server';
-import { HistoryPlayer, type Mutant } from '../core/outbox/histories/play-history';
+import { HistoryPlayer } from '../core/outbox/histories/play-history';
 
-// npm run soak outbox [histories] [first seed] [mutant]
+// npm run soak outbox [histories] [first seed]
 const [count = 10_000, firstSeed = 0] = process.argv.slice(2, 4).map(Number);
-const mutant = process.argv[4] as Mutant | undefined;
 
 /** Histories run in parallel, because they mostly wait for locks and for the server. */
 const PLAYERS = 8;
@@ -17,7 +16,7 @@ async function main(): Promise<void> {
   let [begun, done] = [0, 0];
 
   async function play(database: string): Promise<void> {
-    const player = await HistoryPlayer.start(await server.createDatabase(database), mutant);
+    const player = await HistoryPlayer.start(await server.createDatabase(database));
     try {
       while (begun < count) {
         const seed = firstSeed + begun++;
@@ -26,7 +25,7 @@ async function main(): Promise<void> {
           for (const [name, value] of Object.entries(counts)) totals[name] = (totals[name] ?? 0) + value;
         } catch (error) {
           failed.push(seed);
-          console.error(error, `\nonce more: npm run soak outbox ${[1, seed, mutant].join(' ')}`);
+          console.error(error, `\nonce more: npm run soak outbox 1 ${seed}`);
         }
         done += 1;
         if (done % PROGRESS_EVERY === 0 || done === count) report();

@@ -5,14 +5,10 @@ import { systemClock } from '../../../../../lib/core/kernel/clock';
 import { OutboxRelay, outboxMigrationsOf, type PostgresPool, type PostgresQuery } from '../../../../../lib/core/outbox';
 import { FakeKinesis } from '../../../../../lib/testing/fake-kinesis';
 import { VirtualClock } from '../../../../../lib/testing/virtual-clock';
-import { statementName } from '../../../../support/postgres/outbox-statements';
 import { tuned } from '../../../../support/postgres/tuned';
 import { withoutDuplicates } from '../../../../support/without-duplicates';
 import { Gate, settled } from './gate';
 import { type History, historyOf, type Transaction } from './history';
-
-/** A deliberate error that the histories must detect. */
-export type Mutant = 'no lock on the key' | 'late rows are skipped' | 'parked rows pass';
 
 const MAX_WRITERS = 4;
 
@@ -39,21 +35,14 @@ export class HistoryPlayer {
   private writers: Client[] = [];
   private admin!: Client;
 
-  private constructor(
-    private readonly url: string,
-    private readonly mutant?: Mutant,
-  ) {}
+  private constructor(private readonly url: string) {}
 
-  static async start(url: string, mutant?: Mutant): Promise<HistoryPlayer> {
-    const player = new HistoryPlayer(url, mutant);
+  static async start(url: string): Promise<HistoryPlayer> {
+    const player = new HistoryPlayer(url);
     player.admin = await connect(url);
     player.writers = await Promise.all(Array.from({ length: MAX_WRITERS }, () => connect(url)));
     await player.admin.query('DROP SCHEMA IF EXISTS outbox CASCADE');
-    for (const { sql } of outboxMigrationsOf('outbox')) {
-      await player.admin.query(
-        mutant === 'no lock on the key' ? sql.replaceAll('PERFORM pg_advisory_xact_lock(hash);', '') : sql,
-      );
-    }
+    for (const { sql } of outboxMigrationsOf('outbox')) await player.admin.query(sql);
     return player;
   }
 
@@ -67,7 +56,7 @@ export class HistoryPlayer {
     await this.admin.query('TRUNCATE outbox.message, outbox.parked, outbox.rejected');
     await this.admin.query('SELECT outbox.divide($1)', [history.ranges]);
     await this.admin.query("UPDATE outbox.range SET batch_from = '3:3:', batch_to = NULL, after_id = 0");
-    const play = new Play(history, this.url, this.admin, this.writers, this.mutant);
+    const play = new Play(history, this.url, this.admin, this.writers);
     try {
       await play.run();
     } finally {
@@ -137,7 +126,6 @@ class Play {
     private readonly url: string,
     private readonly admin: Client,
     private readonly sessions: readonly Client[],
-    private readonly mutant?: Mutant,
   ) {
     this.random = history.random;
     this.slowestMs = history.slowestMs;
@@ -339,7 +327,7 @@ class Play {
     const { silence } = this.history;
     let isSilent = false;
     const ask = async (query: PostgresQuery) => {
-      const answer = await client.query(this.mutated(query));
+      const answer = await client.query(query);
       if (this.isCalm) await systemClock.sleep(this.takeSlowestMs());
       return answer;
     };
@@ -363,15 +351,6 @@ class Play {
     const { slowestMs } = this;
     this.slowestMs = 0;
     return slowestMs;
-  }
-
-  private mutated(query: PostgresQuery): PostgresQuery {
-    if (this.mutant === 'late rows are skipped') return { ...query, text: query.text.replace('xid = late', 'false') };
-    // The mutant keeps the parked rows of an earlier worker, although rows before them may not be acknowledged.
-    if (this.mutant === 'parked rows pass' && statementName(query) === 'deleteUncoveredParkedRows') {
-      return { ...query, text: `${query.text} AND false` };
-    }
-    return query;
   }
 
   /** Runs one step. */
