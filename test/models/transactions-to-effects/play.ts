@@ -7,21 +7,13 @@ import { type Once, OrderedConsumer, type ParkingStore, type UserRecord } from '
 import { OutboxRelay } from '../../../lib/core/outbox';
 import { OrderedProducer, type PutRecordsClient } from '../../../lib/core/producer';
 import { seededRandom } from '../../../lib/testing/seeded-random';
-import { SOURCE } from '../fakes/stream-events';
-import { tuned } from '../postgres/tuned';
+import { SOURCE } from '../../support/fakes/stream-events';
+import { tuned } from '../../support/postgres/tuned';
 
 export const STREAM = 'Events';
 
-/** The store where the consumer writes its effects. */
-export interface Effects {
-  /** Writes the effect of a change, in one transaction with the `once` item. */
-  apply(account: string, change: number, once: Once): Promise<void>;
-  /** The changes of an account in the order of their effects. */
-  changesOf(account: string): Promise<number[]>;
-}
-
 interface PlayedParts {
-  /** The pool of a database that has an outbox. */
+  /** The pool of a database with an outbox and the table of `once.postgres`. */
   pool: Pool;
   /** The client of a Kinesis service. Its stream has `SHARDS` shards. */
   kinesis: Kinesis;
@@ -29,7 +21,6 @@ interface PlayedParts {
   network: PutRecordsClient;
   /** Returns a new parking store for a process. */
   parking(): ParkingStore;
-  effects: Effects;
   seed: number;
 }
 
@@ -58,7 +49,7 @@ const LOOK_AGAIN_MS = 20;
  * the order of the changes of its account.
  */
 export async function playTransactionsToEffects(parts: PlayedParts): Promise<PlayedFacts> {
-  const { pool, kinesis, network, parking, effects, seed } = parts;
+  const { pool, kinesis, network, parking, seed } = parts;
   const random = seededRandom(seed);
   const facts: PlayedFacts = { committed: 0, rolledBack: 0, crashes: 0, parked: 0 };
   const first = (await kinesis.listShards({ StreamName: STREAM })).Shards!;
@@ -68,6 +59,7 @@ export async function playTransactionsToEffects(parts: PlayedParts): Promise<Pla
   const mayBePoisoned = (account: string) => account < 'd';
   const isPoison = (account: string, change: number) => !isCalm && change % 10 === 3 && mayBePoisoned(account);
   await pool.query('CREATE TABLE account (name text PRIMARY KEY, changes int NOT NULL DEFAULT 0)');
+  await pool.query('CREATE TABLE effect (id serial, account text, change int)');
   await pool.query('INSERT INTO account SELECT unnest($1::text[])', [ACCOUNTS]);
 
   const ended = new AbortController();
@@ -102,7 +94,8 @@ export async function playTransactionsToEffects(parts: PlayedParts): Promise<Pla
   async function whatIsWrongWith(account: string): Promise<string | undefined> {
     const { rows } = await pool.query('SELECT changes FROM account WHERE name = $1', [account]);
     const expected = Array.from({ length: rows[0].changes }, (_, index) => index + 1).join();
-    const found = (await effects.changesOf(account)).join();
+    const { rows: effects } = await pool.query('SELECT change FROM effect WHERE account = $1 ORDER BY id', [account]);
+    const found = effects.map(({ change }) => change).join();
     return found === expected ? undefined : `${account} has ${found} instead of ${expected}`;
   }
 
@@ -142,6 +135,22 @@ export async function playTransactionsToEffects(parts: PlayedParts): Promise<Pla
     client.release();
     if (ends === 'COMMIT') facts.committed += 1;
     else facts.rolledBack += 1;
+  }
+
+  /** Writes the effect of a change, in one transaction with its position. */
+  async function apply(account: string, change: number, once: Once): Promise<void> {
+    const client = await pool.connect();
+    try {
+      await client.query('BEGIN');
+      await once.postgres(client);
+      await client.query('INSERT INTO effect (account, change) VALUES ($1, $2)', [account, change]);
+      await client.query('COMMIT');
+    } catch (error) {
+      await client.query('ROLLBACK');
+      throw error;
+    } finally {
+      client.release();
+    }
   }
 
   async function splitFirstShard(): Promise<void> {
@@ -207,7 +216,7 @@ export async function playTransactionsToEffects(parts: PlayedParts): Promise<Pla
       const { change } = JSON.parse(Buffer.from(data).toString());
       await mayCrash();
       if (isPoison(partitionKey, change)) throw new Error('poison');
-      await effects.apply(partitionKey, change, once);
+      await apply(partitionKey, change, once);
       await mayCrash();
     };
     const consumer = new OrderedConsumer(handle, {
