@@ -1,7 +1,6 @@
 import { countsScenarios } from './adaptive-counts/scenarios';
 import { consumerScenarios } from './consumer/scenarios';
 import type { Scenario } from './explore';
-import { pagesScenarios } from './fan-out/scenarios';
 import { handOverScenarios } from './hand-over/scenarios';
 import { countsInStepsScenarios } from './index/scenarios';
 import { outboxScenarios } from './outbox/scenarios';
@@ -15,24 +14,21 @@ import { growthScenarios, moveScenarios } from './table/scenarios';
 interface Bound {
   /** The number of faults in a run. */
   readonly faults: number;
-  /** The number of items that change between the pages of a query. */
-  readonly changes: number;
   /** The maximum number of runs of one scenario, including pruned runs. */
   readonly maxRuns: number;
 }
 
 /** `test` takes seconds in `npm run test:models`, `mutant` runs until a promise is broken, `full` takes hours. */
 export const BOUNDS: Readonly<Record<'test' | 'mutant' | 'full', Bound>> = {
-  test: { faults: 1, changes: 1, maxRuns: 200 },
-  mutant: { faults: 2, changes: 1, maxRuns: 50_000 },
-  full: { faults: 2, changes: 1, maxRuns: 1_000_000 },
+  test: { faults: 1, maxRuns: 200 },
+  mutant: { faults: 2, maxRuns: 50_000 },
+  full: { faults: 2, maxRuns: 1_000_000 },
 };
 
 /** All scenarios. A new scenario goes into the folder of its domain, which this list imports. */
-export function scenariosOf({ faults, changes }: Bound): Scenario[] {
+export function scenariosOf({ faults }: Bound): Scenario[] {
   return [
     ...producerScenarios(faults),
-    ...pagesScenarios(faults, changes),
     ...ledgerScenarios(faults),
     ...handOverScenarios(faults),
     ...countsScenarios(faults),
