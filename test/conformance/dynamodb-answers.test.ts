@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { startDynamoDbEmulator } from '../../bin/local/emulators/dynamodb-emulator';
 import { describeWhere } from '../support/describe-where';
-import { createComparedTables, KNOWN_DIFFERENCES, playCalls } from '../support/plays/dynamodb-answers';
+import { createComparedTables, KNOWN_DIFFERENCES, playCalls, transactionsAtLimits } from '../support/plays/dynamodb-answers';
 import { randomRuns, randomRunsTimeout } from '../support/random-runs';
 import { serviceForTests } from './dynamodb-emulators';
 import { DYNAMODB_LOCAL, startDynamoDbLocal } from './dynamodb-local';
@@ -32,4 +32,8 @@ describeWhere(process.env[DYNAMODB_LOCAL] !== undefined, 'a JDK')('random calls 
     },
     randomRunsTimeout(600_000),
   );
+
+  test('transactions at the limits, and repeated transactions, have the same results as in a local run', async () => {
+    expect(await transactionsAtLimits(ours.dynamodb)).toEqual(await transactionsAtLimits(theirs.dynamodb));
+  }, 60_000);
 });
