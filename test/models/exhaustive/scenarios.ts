@@ -2,13 +2,11 @@ import { countsScenarios } from './adaptive-counts/scenarios';
 import { consumerScenarios } from './consumer/scenarios';
 import type { Scenario } from './explore';
 import { handOverScenarios } from './hand-over/scenarios';
-import { countsInStepsScenarios } from './index/scenarios';
 import { outboxScenarios } from './outbox/scenarios';
 import { producerScenarios } from './producer/scenarios';
 import { ledgerScenarios } from './registry/scenarios';
 import { reshardScenarios } from './resharding/scenarios';
 import { straysScenarios } from './strays/scenarios';
-import { growthScenarios, moveScenarios } from './table/scenarios';
 
 /** The limits of exploring. */
 interface Bound {
@@ -32,9 +30,6 @@ export function scenariosOf({ faults }: Bound): Scenario[] {
     ...ledgerScenarios(faults),
     ...handOverScenarios(faults),
     ...countsScenarios(faults),
-    ...countsInStepsScenarios(),
-    ...growthScenarios(),
-    ...moveScenarios(faults),
     ...reshardScenarios(faults),
     ...straysScenarios(faults),
     ...outboxScenarios(faults),
