@@ -152,13 +152,16 @@ function placeOf(shardId: string, sequenceNumber: string, subSequenceNumber = 0)
   return `${shardId} ${sequenceNumber} ${subSequenceNumber}`;
 }
 
-/** Every pulled record has exactly one outcome. Only after an abort can the source have records that were not pulled. */
+/**
+ * Every pulled record has exactly one outcome. Only after an abort, or after `close`, can the source have records that were not
+ * pulled.
+ */
 function onlyEnd(
   index: number,
   ends: readonly RecordOutcome[],
-  { abortAtMs, feed }: Schedule,
+  { abortAtMs, closeAtMs, feed }: Schedule,
 ): RecordOutcome | undefined {
-  const mayBeUnpulled = abortAtMs !== undefined && feed.startsWith('putAll');
+  const mayBeUnpulled = (abortAtMs ?? closeAtMs) !== undefined && feed.startsWith('putAll');
   if (ends.length !== 1 && !(mayBeUnpulled && ends.length === 0)) {
     throw new Error(`record ${index} must have one outcome, got ${ends.length}`);
   }

@@ -35,9 +35,19 @@ export async function runSchedule(schedule: Schedule): Promise<Trace> {
   const { kinesis } = run;
   const producer = new OrderedProducer(run.client, { ...schedule.options, clock, signal: abort.signal });
   if (schedule.abortAtMs !== undefined) clock.schedule(() => abort.abort(), schedule.abortAtMs);
+  let closed: Promise<void> | undefined;
+  if (schedule.closeAtMs !== undefined) {
+    clock.schedule(() => {
+      closed = producer.close();
+    }, schedule.closeAtMs);
+  }
+  const flushes: Promise<void>[] = [];
+  for (const { atMs, ofOneKey } of schedule.flushes) {
+    clock.schedule(() => flushes.push(run.flush(producer, ofOneKey)), atMs);
+  }
   for (const { atMs, kind, pick } of schedule.reshards) clock.schedule(() => reshard(kinesis, kind, pick), atMs);
   await clock.runUntil(run.feed(producer));
-  await clock.runUntil(producer.close());
+  await clock.runUntil(Promise.all([producer.close(), closed, ...flushes]));
   await clock.runOut();
   const { ends, times, answersWereLost, mostBuffered } = run;
   return { kinesis, producer, ends, times, answersWereLost, mostBuffered };
@@ -50,6 +60,8 @@ class Run {
   readonly mostBuffered = { records: 0, bytes: 0 };
   answersWereLost = false;
   private readonly buffered = { records: 0, bytes: 0 };
+  /** The number of records that the producer has got. */
+  private put = 0;
   private readonly keysInFlight = new Set<string>();
 
   constructor(
@@ -90,10 +102,12 @@ class Run {
     };
     const put = (index: number): Promise<void> => {
       this.times[index] = { putAtMs: this.clock.nowMs, endedAtMs: Number.POSITIVE_INFINITY };
-      return producer.put(records[index]!).then(
+      const result = producer.put(records[index]!).then(
         (receipt) => ended(index, { receipt }),
         (error) => ended(index, { error }),
       );
+      this.put += 1;
+      return result;
     };
     if (feed === 'put at once') return Promise.all(records.map((_, index) => put(index)));
     if (feed === 'put over time') {
@@ -109,7 +123,8 @@ class Run {
       rejected: (index: number, _: unknown, error: Error) => ended(index, { error: error as EvenShardsError }),
     };
     return producer.putAll(feed === 'putAll' ? this.source() : this.asyncSource(), observer).catch((error) => {
-      if (!(error instanceof EvenShardsError) || this.schedule.abortAtMs === undefined) throw error;
+      const { abortAtMs, closeAtMs } = this.schedule;
+      if (!(error instanceof EvenShardsError) || (abortAtMs ?? closeAtMs) === undefined) throw error;
     });
   }
 
@@ -121,6 +136,7 @@ class Run {
       this.mostBuffered.records = Math.max(this.mostBuffered.records, this.buffered.records);
       this.mostBuffered.bytes = Math.max(this.mostBuffered.bytes, this.buffered.bytes);
       yield record;
+      this.put += 1;
     }
   }
 
@@ -131,6 +147,18 @@ class Run {
       this.times[index++]!.putAtMs = this.clock.nowMs;
       yield record;
     }
+  }
+
+  /** Waits for a flush, and checks that the records that were put before it have their outcomes. */
+  async flush(producer: OrderedProducer, ofOneKey: boolean): Promise<void> {
+    const { records } = this.schedule;
+    const partitionKey = ofOneKey ? records[0]!.partitionKey : undefined;
+    const before = records.slice(0, this.put);
+    await producer.flush(partitionKey);
+    before.forEach((record, index) => {
+      const isFlushed = partitionKey === undefined || record.partitionKey === partitionKey;
+      if (isFlushed && this.ends[index]!.length === 0) throw new Error(`a flush ended before record ${index}`);
+    });
   }
 
   private async watch<T>(

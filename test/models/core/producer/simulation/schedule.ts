@@ -20,6 +20,9 @@ export interface Schedule {
   /** The times and kinds of reshards. */
   readonly reshards: readonly { atMs: number; kind: 'split' | 'merge' | 'update'; pick: number }[];
   readonly abortAtMs: number | undefined;
+  readonly closeAtMs: number | undefined;
+  /** The times of the calls of `flush`, and whether a call is for one key. */
+  readonly flushes: readonly { atMs: number; ofOneKey: boolean }[];
   /** The order in which a consumer reads shards that it can read in parallel. */
   readonly readNext: () => number;
   /** Returns the milliseconds between two records, if the caller puts the records over time. */
@@ -50,6 +53,11 @@ export function scheduleOf(seed: number): Schedule {
     readNext: random,
     abortAtMs: choice.chance(0.15) ? choice.whole(0, 1_000) : undefined,
     gapMs: () => random() * pace,
+    closeAtMs: choice.chance(0.1) ? choice.whole(0, 1_000) : undefined,
+    flushes: Array.from({ length: choice.of(0, 0, 1, 3) }, () => ({
+      atMs: choice.whole(0, 500),
+      ofOneKey: choice.chance(0.5),
+    })),
   };
 }
 
