@@ -1,46 +1,30 @@
 import { readFileSync } from 'node:fs';
-import type { Kinesis } from '@aws-sdk/client-kinesis';
-import { localClients } from '../../bin/local/emulators/clients';
-import type { Emulator } from '../../bin/local/emulators/emulator-thread';
-import { startKinesisEmulator } from '../../bin/local/emulators/kinesis-emulator';
 import { shards } from '../../bin/shards';
 import { waitUntilActive } from '../support/active-stream';
 import { printed } from '../support/command';
+import { kinesisForTests } from '../support/kinesis-local';
 
 /** Runs the command on the Kinesis emulator of `even-shards local`. */
 describe('even-shards shards', () => {
   const HALF = String(2n ** 127n);
-  let emulator: Emulator;
-  let kinesis: Kinesis;
+  const { kinesis, createStream } = kinesisForTests();
 
   beforeAll(async () => {
-    emulator = await startKinesisEmulator();
-    const { endpoint } = emulator;
-    kinesis = localClients({ kinesis: endpoint, dynamodb: endpoint, lambda: endpoint }).kinesis;
-    await create('test-1', 1);
+    await createStream('test-1', 1);
     await kinesis.splitShard({
       StreamName: 'test-1',
       ShardToSplit: 'shardId-000000000000',
       NewStartingHashKey: HALF,
     });
     await waitUntilActive(kinesis, 'test-1');
-    await create('uneven', 2);
+    await createStream('uneven', 2);
     const { Shards = [] } = await kinesis.listShards({ StreamName: 'uneven' });
     await kinesis.splitShard({ StreamName: 'uneven', ShardToSplit: Shards[0]!.ShardId!, NewStartingHashKey: '1000' });
     await waitUntilActive(kinesis, 'uneven');
   }, 60_000);
-  afterAll(async () => {
-    kinesis?.destroy();
-    await emulator?.stop();
-  });
   afterEach(() => {
     process.exitCode = undefined;
   });
-
-  async function create(StreamName: string, ShardCount: number): Promise<void> {
-    await kinesis.createStream({ StreamName, ShardCount });
-    await waitUntilActive(kinesis, StreamName);
-  }
 
   const output = (...args: string[]): Promise<string> => printed((all) => shards(all, () => kinesis), ...args);
 

@@ -1,6 +1,3 @@
-import { localClients } from '../../bin/local/emulators/clients';
-import type { Emulator } from '../../bin/local/emulators/emulator-thread';
-import { startKinesisEmulator } from '../../bin/local/emulators/kinesis-emulator';
 import {
   MAX_SHARDS,
   MIN_SHARDS,
@@ -17,21 +14,22 @@ import { readTags } from '../../lib/core/resharding/stream-tags';
 import { MAX_SKEW } from '../../lib/core/resharding/thresholds';
 import { formatUpdateHistory, parseUpdateHistory, UPDATE_HISTORY_TAG } from '../../lib/core/resharding/update-history';
 import { waitUntilActive } from '../support/active-stream';
+import { kinesisForTests } from '../support/kinesis-local';
 import { type Invocation, LambdaFunction } from '../support/lambda-function';
 import { type LoopbackServer, sendJson, startJsonService, startServer } from '../support/loopback-server';
 import { readStream } from '../support/reference-app';
 import { type CustomResourceResponse, ProviderFramework } from './provider-framework';
 
-let kinesisEmulator: Emulator;
+const { kinesis, endpoint: kinesisEndpoint, createStream } = kinesisForTests();
 const functions: LambdaFunction[] = [];
 
 /** Starts a bundle. `endpoint` is the endpoint of services without an emulator. */
 async function startFunction(
   name: string,
   environment: Record<string, string>,
-  { kinesis = kinesisEmulator.endpoint, endpoint = kinesis }: { kinesis?: string; endpoint?: string } = {},
+  { kinesisAt = kinesisEndpoint(), endpoint = kinesisAt }: { kinesisAt?: string; endpoint?: string } = {},
 ): Promise<LambdaFunction> {
-  const all = { ...environment, AWS_ENDPOINT_URL_KINESIS: kinesis };
+  const all = { ...environment, AWS_ENDPOINT_URL_KINESIS: kinesisAt };
   const started = await LambdaFunction.start({ name, endpoint, environment: all });
   functions.push(started);
   return started;
@@ -43,20 +41,13 @@ async function invoke(on: LambdaFunction, event: object = {}) {
   return error ?? JSON.parse(response!);
 }
 
-const clients = () => localClients({ kinesis: kinesisEmulator.endpoint, dynamodb: '', lambda: '' });
-
-async function createStream(StreamName: string, ShardCount: number): Promise<void> {
-  await clients().kinesis.createStream({ StreamName, ShardCount });
-  await waitUntilActive(clients().kinesis, StreamName);
-}
-
 async function updateHistory(streamName: string) {
-  const tags = await readTags(clients().kinesis, streamName);
+  const tags = await readTags(kinesis, streamName);
   return parseUpdateHistory(tags.get(UPDATE_HISTORY_TAG), Date.now());
 }
 
 async function expectOpenShards(streamName: string, shardCount: number) {
-  const shards = await listOpenShards(clients().kinesis, streamName);
+  const shards = await listOpenShards(kinesis, streamName);
   expect(shards).toHaveLength(shardCount);
   return shards;
 }
@@ -76,14 +67,7 @@ function startCloudFormation(status: () => string): Promise<LoopbackServer> {
   });
 }
 
-beforeAll(async () => {
-  kinesisEmulator = await startKinesisEmulator();
-});
-
-afterAll(async () => {
-  await Promise.all(functions.map((each) => each.stop()));
-  await kinesisEmulator.stop();
-});
+afterAll(() => Promise.all(functions.map((each) => each.stop())));
 
 describe('the custom resource of a shard count', () => {
   let framework: ProviderFramework;
@@ -171,7 +155,7 @@ describe('the custom resource of a shard count', () => {
   test('reports the daily limit and the time of the next update, does not change the stream, and can roll back', async () => {
     await createStream('Limited', 4);
     const times = Array.from({ length: 10 }, (_, hours) => Date.now() - (20 - hours) * 3_600_000);
-    await clients().kinesis.addTagsToStream({
+    await kinesis.addTagsToStream({
       StreamName: 'Limited',
       Tags: { [UPDATE_HISTORY_TAG]: formatUpdateHistory(times.map((time) => ({ time, shardCount: 4 }))) },
     });
@@ -204,7 +188,7 @@ describe('the custom resource of a shard count', () => {
   test('completes a rollback although the daily limit of updates is used up, and keeps the current shards', async () => {
     await createStream('Exhausted', 64);
     const history = Array.from({ length: 10 }, () => ({ time: Date.now() - 3_600_000, shardCount: 64 }));
-    await clients().kinesis.addTagsToStream({
+    await kinesis.addTagsToStream({
       StreamName: 'Exhausted',
       Tags: { [UPDATE_HISTORY_TAG]: formatUpdateHistory(history) },
     });
@@ -218,8 +202,8 @@ describe('the custom resource of a shard count', () => {
 
   test('rejects an on-demand stream with the reason, and accepts the deletion of the custom resource', async () => {
     const StreamName = 'OnDemand';
-    await clients().kinesis.createStream({ StreamName, StreamModeDetails: { StreamMode: 'ON_DEMAND' } });
-    await waitUntilActive(clients().kinesis, StreamName);
+    await kinesis.createStream({ StreamName, StreamModeDetails: { StreamMode: 'ON_DEMAND' } });
+    await waitUntilActive(kinesis, StreamName);
     const failed = await request('Create', StreamName, 8);
     expect(failed).toMatchObject({ Status: 'FAILED' });
     expect(failed.Reason).toContain('OnDemand cannot be resharded: it is in on-demand mode');
@@ -253,7 +237,7 @@ describe('the function of the custom resource', () => {
     const request = event('SetBack', 8, minutesAgo(-30));
     expect(await invoke(resharder, request)).toMatchObject({ IsComplete: false });
     expect(await invoke(resharder, request)).toMatchObject({ IsComplete: false });
-    await waitUntilActive(clients().kinesis, 'SetBack');
+    await waitUntilActive(kinesis, 'SetBack');
     expect(await invoke(resharder, request)).toMatchObject({ IsComplete: true, Data: { OpenShardCount: 8, Skew: 1 } });
   });
 
@@ -261,7 +245,7 @@ describe('the function of the custom resource', () => {
     const refusal = { __type: 'AccessDeniedException', message: 'not authorized' };
     const denying = await startServer((response) => sendJson(response, refusal));
     try {
-      const resharder = await startFunction('stream-resharder', {}, { kinesis: denying.endpoint });
+      const resharder = await startFunction('stream-resharder', {}, { kinesisAt: denying.endpoint });
       expect(await invoke(resharder, event('Events', 4, minutesAgo(1)))).toMatchObject({
         PhysicalResourceId: 'Events',
         IsComplete: false,
@@ -278,13 +262,13 @@ describe('the function of the custom resource', () => {
 describe('the function of StreamReconciliation', () => {
   async function createDrifted(streamName: string): Promise<void> {
     await createStream(streamName, 4);
-    const [first] = await listOpenShards(clients().kinesis, streamName);
-    await clients().kinesis.splitShard({
+    const [first] = await listOpenShards(kinesis, streamName);
+    await kinesis.splitShard({
       StreamName: streamName,
       ShardToSplit: first!.shardId,
       NewStartingHashKey: String(first!.endingHashKey / 2n),
     });
-    await waitUntilActive(clients().kinesis, streamName);
+    await waitUntilActive(kinesis, streamName);
   }
 
   test('reports drift with a repair plan, repairs the drift on request, and then reports an even stream', async () => {
@@ -362,7 +346,7 @@ describe('the function of StreamAutoScaling', () => {
     ];
     const first = await scaler.invoke({});
     expect(first.response).toBe('null');
-    await waitUntilActive(clients().kinesis, 'Scaled');
+    await waitUntilActive(kinesis, 'Scaled');
     await expectEvenShards('Scaled', 8);
     expect(await updateHistory('Scaled')).toMatchObject([{ shardCount: 8 }]);
     expect(requests).toEqual([{ AlarmNames: ['twice', 'more', 'fewer'] }]);
@@ -416,7 +400,7 @@ function keepProducing(streamName: string) {
     async endInOrder(): Promise<void> {
       stopping = true;
       await produced;
-      const records = await readStream({ clients: clients(), streams: [{ name: streamName }] } as never);
+      const records = await readStream({ clients: { kinesis }, streams: [{ name: streamName }] } as never);
       const expected = Array.from({ length: next }, (_, number) => String(number));
       for (const key of KEYS) {
         const data = records.filter(({ partitionKey }) => partitionKey === key).map(({ data }) => data.toString());

@@ -1,7 +1,4 @@
-import type { Kinesis } from '@aws-sdk/client-kinesis';
-import { localClients } from '../../../bin/local/emulators/clients';
-import type { Emulator } from '../../../bin/local/emulators/emulator-thread';
-import { startKinesisEmulator } from '../../../bin/local/emulators/kinesis-emulator';
+import { kinesisForTests } from '../../support/kinesis-local';
 import { playStreamAnswers } from '../../support/plays/stream-answers';
 import { randomRuns } from '../../support/random-runs';
 
@@ -12,19 +9,7 @@ import { randomRuns } from '../../support/random-runs';
 const STREAMS = Math.max(4, randomRuns(4));
 const CALLS = 25;
 
-let emulator: Emulator;
-let kinesis: Kinesis;
-
-beforeAll(async () => {
-  emulator = await startKinesisEmulator();
-  const { endpoint } = emulator;
-  ({ kinesis } = localClients({ kinesis: endpoint, dynamodb: endpoint, lambda: endpoint }));
-}, 60_000);
-afterAll(async () => {
-  kinesis?.destroy();
-  await emulator?.stop();
-});
-
+const { kinesis } = kinesisForTests();
 const compared: Record<string, number> = {};
 
 test.each(Array.from({ length: STREAMS }, (_, seed) => seed))(
