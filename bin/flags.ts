@@ -68,6 +68,7 @@ export function inFlagTerms<T>(command: string, plan: () => T): T {
     if (!(error instanceof InvalidArgumentError)) throw error;
     if (/[.[]/.test(error.field)) throw new UsageError(error.problem, command);
     const flag = `--${error.field.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
+    if (error.value === undefined) throw new UsageError(`${flag} is missing: it must be ${error.allowed}`, command);
     throw new UsageError(
       error.problem.replace(error.field, () => flag),
       command,

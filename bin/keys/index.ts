@@ -1,7 +1,7 @@
 import { checkWhole } from '../../lib/core/kernel/checks';
 import { alternatingKey, leftToRightKey } from '../../lib/core/planning/earlier-key-orders';
 import { BalancedKeyAllocator } from '../../lib/core/registry/balanced-key-allocator';
-import { checkStreamShardCount } from '../../lib/core/sharding/shard-count';
+import { checkStreamShardCount, MAX_STREAM_SHARDS } from '../../lib/core/sharding/shard-count';
 import { shardIndexOf, uniformRanges } from '../../lib/core/stream-format/hash-key-ranges';
 import { checkSpace, HASH_KEY_SPACE } from '../../lib/core/stream-format/hash-key-space';
 import { inFlagTerms, numberOf, parsedFlags, UsageError } from '../flags';
@@ -102,7 +102,7 @@ function askedFor(flags: Flags): Asked {
   const space = spaceOf(flags.space);
   inFlagTerms(COMMAND, () => {
     checkWhole('count', count, 1, tree ? MAX_TREES : MAX_KEYS);
-    if (shards !== undefined) checkStreamShardCount('shards', shards);
+    if (shards !== undefined) checkStreamShardCount('shards', shards, Math.min(Number(space), MAX_STREAM_SHARDS));
   });
   if (BigInt(count) > space)
     throw new UsageError(`--count must be at most ${space} (the number of keys in the space)`, COMMAND);

@@ -1,7 +1,7 @@
 import { overloadProbability } from '../../lib/core/planning/overload-probability';
 import { shardsForOverload } from '../../lib/core/planning/shards-for-overload';
 import { inFlagTerms, numberOf, parsedFlags, UsageError } from '../flags';
-import { percent } from '../plain-text';
+import { counted, percent } from '../plain-text';
 import { print, printText } from '../print';
 
 const COMMAND = 'even-shards plan overload';
@@ -57,14 +57,10 @@ export function planOverload(args: string[]): void {
   const { overload = 0.5, utilization } = threshold;
   const bears = Number((utilization === undefined ? 1 + overload : 1 / utilization).toFixed(3));
   const lines = [
-    `${whole(shards)} shards on ${whole(partitions)} partitions; each partition can take ${bears} times its share`,
+    `${counted(shards, 'shard')} on ${counted(partitions, 'partition')}; each partition can take ${bears} times its share`,
     '',
     `some partition gets more: ${percent(found.probabilityOfOverload)} of all placements`,
-    `from ${whole(found.shardsToStayBelow)} shards on: less than ${percent(probability)}`,
+    `from ${counted(found.shardsToStayBelow, 'shard')} on: less than ${percent(probability)}`,
   ];
   print(lines);
-}
-
-function whole(count: number): string {
-  return count.toLocaleString('en');
 }

@@ -76,7 +76,7 @@ export function planReport({ sample, stream, index }: Planned, language: Languag
 
 function sampleLines({ records, keys, keyField, busiest }: SampleSummary): string[] {
   return [
-    `sample: ${whole(records)} records, ${whole(keys)} keys by ${keyField}`,
+    `sample: ${counted(records, 'record')}, ${counted(keys, 'key')} by ${keyField}`,
     `the busiest, ${busiest.key}, has ${roughPercent(busiest.share)} of the records`,
   ];
 }

@@ -1,4 +1,4 @@
-import { roughPercent } from '../../plain-text';
+import { counted, roughPercent } from '../../plain-text';
 import { escaped, line, PLOT_STYLE, rectangle, text } from '../../simulate/plots/plot';
 import { textTable } from '../../text-table';
 import type { KeyCandidate, KeyComparison } from './compare-keys';
@@ -9,7 +9,7 @@ const BAR = 20;
 export function keyLines({ records, recordsPerSecond, candidates }: KeyComparison): string[] {
   const rate = whole(recordsPerSecond);
   return [
-    `which key? ${whole(records)} records, at ${rate} a second, by each field and by the pairs that spread better`,
+    `which key? ${counted(records, 'record')}, at ${rate} a second, by each field and by the pairs that spread better`,
     '',
     ...textTable(
       [
@@ -63,7 +63,7 @@ export function keyPicture({ records, recordsPerSecond, candidates }: KeyCompari
   const [width, left, row] = [860, 260, 34];
   const height = 96 + candidates.length * row;
   const x = (share: number) => left + share * (width - left - 260);
-  const title = `Which partition key? ${whole(records)} records, at ${whole(recordsPerSecond)} a second`;
+  const title = `Which partition key? ${counted(records, 'record')}, at ${whole(recordsPerSecond)} a second`;
   const rows = candidates.map(({ name, spread, order, shareAtATime }, index) => {
     const y = 84 + index * row;
     const label = `${roughPercent(shareAtATime)}: ${order.keeps.length === 0 ? 'no order' : `order of ${listed(order.keeps)}`}`;

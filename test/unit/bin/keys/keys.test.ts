@@ -75,6 +75,7 @@ describe('even-shards keys', () => {
 
   test.each([
     [['--count', '0'], '--count must be a whole number from 1 to 1000000, got 0'],
+    [['--shards', '9', '--space', '8'], '--shards must be a whole number from 1 to 8, got 9'],
     [['--count', '9', '--space', '8'], '--count must be at most 8 (the number of keys in the space)'],
     [['--space', 'many'], '--space must be a whole number, got "many"'],
     [['--order', 'random'], '--order must be one of left-to-right, alternating, balanced, got "random"'],

@@ -187,6 +187,11 @@ describe('even-shards plan', () => {
       '2',
     );
     expect(probabilityOfOverload).toBe(0.5);
+    expect(await printed(plan, 'overload', '--partitions', '1')).toMatch(
+      /^10 shards on 1 partition;.*from 1 shard on:/s,
+    );
+    expect(await printed(plan, 'overload', '--partitions', '1363')).toContain('less than 5%');
+    await expect(plan(['overload', '--partitions', '1364'])).rejects.toThrow('more than 100000 shards would be needed');
     await expect(plan(['overload'])).rejects.toThrow('give --partitions');
     await expect(plan(['overload', '--partitions', '0'])).rejects.toThrow('--partitions must be a whole number from 1');
   });
@@ -315,6 +320,7 @@ describe('even-shards plan', () => {
       '--shard-width has no effect with --keyspaces, because the shard has a separate column',
     ],
     ['--records-per-second many', '--records-per-second must be a number, got "many"'],
+    ['--records-per-second=5', '--bytes-per-second is missing: it must be a number of at least 0'],
     ['--records-per-second=-5 --bytes-per-second=1', '--records-per-second must be a number above 0, got -5'],
     ['--writes-per-second 5 --share a=1 --share a=2', '--share names a twice'],
     ['--records-per-second 5 --language go', '--language must be one of typescript, python, java, got "go"'],
