@@ -19,7 +19,7 @@ test(
     } finally {
       jest.restoreAllMocks();
     }
-    for (const fact of ['crashes', 'parked', 'lateSaves', 'overlaps', 'overlapsOfAborted'] as const) {
+    for (const fact of ['crashes', 'parked', 'lateRequests', 'overlaps', 'overlapsOfAborted'] as const) {
       expect([fact, all.reduce((sum, facts) => sum + facts[fact], 0)]).not.toEqual([fact, 0]);
     }
   },

@@ -1,18 +1,41 @@
 import {
+  type BaseParkingStore,
+  DynamoDbParkingStore,
   MemoryParkingStore,
   OrderedConsumer,
   type OrderedConsumerOptions,
   type ParkedKey,
   type ParkedRecord,
   type ParkingStore,
+  type ParkingTableClient,
+  type ReadOptions,
   RecordDoneError,
   type RecordHandler,
   type ShardRecord,
 } from '../../../../../../lib/core/consumer';
 import { VirtualClock } from '../../../../../../lib/testing';
 import { seededRandom } from '../../../../../../lib/testing/seeded-random';
+import { PARKING_METHODS, ParkingTable } from '../../../../../support/fakes/parking-table';
 import { kinesisEvent, SOURCE, shardOf, textOf } from '../../../../../support/fakes/stream-events';
 import { Environment } from './environment';
+
+async function all<T>(items: AsyncIterable<T>): Promise<T[]> {
+  const found: T[] = [];
+  for await (const item of items) found.push(item);
+  return found;
+}
+
+/** Calls a function, and returns a function that returns its result or throws its error. */
+async function attempt<T>(apply: () => Promise<T> | T): Promise<() => T> {
+  try {
+    const result = await apply();
+    return () => result;
+  } catch (error) {
+    return () => {
+      throw error;
+    };
+  }
+}
 
 /** What happened in a play. */
 export interface PlayFacts {
@@ -22,7 +45,7 @@ export interface PlayFacts {
   overlaps: number;
   /** The overlaps in which the handler of the other call ignores its signal. */
   overlapsOfAborted: number;
-  lateSaves: number;
+  lateRequests: number;
 }
 
 const MINUTE_MS = 60_000;
@@ -40,10 +63,11 @@ export async function play(seed: number): Promise<PlayFacts> {
 }
 
 class Play {
-  readonly facts: PlayFacts = { crashes: 0, parked: 0, overlaps: 0, overlapsOfAborted: 0, lateSaves: 0 };
+  readonly facts: PlayFacts = { crashes: 0, parked: 0, overlaps: 0, overlapsOfAborted: 0, lateRequests: 0 };
   private readonly random: () => number;
   private readonly clock = new VirtualClock();
-  private readonly store: MemoryParkingStore;
+  private readonly table = new ParkingTable();
+  private readonly store: BaseParkingStore;
   private readonly environments: Environment[] = [];
   private readonly effects = new Map<string, string[]>();
   private readonly numbers = new Map<string, string>();
@@ -68,7 +92,6 @@ class Play {
 
   constructor(seed: number) {
     this.random = seededRandom(Math.imul(seed, 0x9e3779b1));
-    this.store = new MemoryParkingStore({ timeOfDay: () => this.clock.now() });
     const keys = 'abc'.slice(0, this.whole(1, 3));
     const counts = new Map<string, number>();
     this.shards = Array.from({ length: this.whole(1, 2) }, (_, shard) => {
@@ -81,6 +104,9 @@ class Play {
     });
     this.remainingMs = this.of(MINUTE_MS, 10_000, 3_000);
     this.inContainers = this.chance(0.4);
+    this.store = this.chance(0.5)
+      ? new MemoryParkingStore({ timeOfDay: () => this.clock.now() })
+      : this.storeOn(this.table.client());
     this.options = {
       attempts: this.whole(2, 4),
       concurrency: this.whole(1, 4),
@@ -276,45 +302,33 @@ class Play {
     this.effects.set(key, [...(this.effects.get(key) ?? []), text]);
   }
 
-  /** The store as an environment reaches it: requests and responses take time, and can be lost. */
+  /** The store as an environment reaches it. */
   private parkingIn(environment: Environment): ParkingStore {
-    const { store } = this;
-    const call = async <T>(
-      apply: () => Promise<T>,
-      { isSave = false, signal }: { isSave?: boolean; signal?: AbortSignal } = {},
-    ) => {
-      const isLate = !this.isCalm && this.chance(this.faults.late);
-      const lateMs = isLate ? this.random() * 2 * this.remainingMs : 0;
-      const [thereMs, backMs] = this.chance(0.5) ? [lateMs, 0] : [0, lateMs];
-      if (environment.isCrashed) return new Promise<T>(() => {});
-      // The request waits in the client, which an abort ends.
-      await environment.sleep(thereMs);
-      signal?.throwIfAborted();
-      await this.clock.sleep(this.random() * 20);
-      if (!this.isCalm && this.chance(this.faults.lost / 2)) throw await environment.awake(new Error('refused'));
-      const result = await apply();
-      if (isSave && isLate) this.facts.lateSaves += 1;
-      await this.clock.sleep(this.random() * 20 + backMs);
-      if (!this.isCalm && this.chance(this.faults.lost / 2)) throw await environment.awake(new Error('no response'));
-      return environment.awake(result);
-    };
-    const list = async <T>(items: AsyncIterable<T>): Promise<T[]> => {
-      const all: T[] = [];
-      for await (const item of items) all.push(item);
-      return all;
-    };
+    const { store, table } = this;
+    const call = <T>(apply: () => Promise<T> | T, signal?: AbortSignal) => this.call(environment, apply, signal);
+    if (!(store instanceof MemoryParkingStore)) {
+      const calls = PARKING_METHODS.map((method) => [
+        method,
+        (input: never, options: { abortSignal?: AbortSignal } = {}) =>
+          call<unknown>(() => {
+            if (method === 'transactWriteItems') this.facts.parked += 1;
+            return structuredClone(table[method](input));
+          }, options.abortSignal),
+      ]);
+      return this.storeOn(Object.fromEntries(calls) as unknown as ParkingTableClient);
+    }
     return {
       consumer: 'c',
       find: (keys) => call(() => store.find(keys)),
       async *keys() {
-        yield* await call(() => list(store.keys()));
+        yield* await call(() => all(store.keys()));
       },
       async *records(key: ParkedKey): AsyncGenerator<ParkedRecord> {
-        yield* await call(() => list(store.records(key)));
+        yield* await call(() => all(store.records(key)));
       },
-      save: (key, appended, { signal }: { signal?: AbortSignal } = {}) => {
+      save: (key, appended, { signal }: ReadOptions = {}) => {
         if (key.revision === undefined) this.facts.parked += 1;
-        return call(() => store.save(key, appended), { isSave: true, ...(signal && { signal }) });
+        return call(() => store.save(key, appended), signal);
       },
       remove: (key) => call(() => store.remove(key)),
       markHandled: () => call(() => store.markHandled()),
@@ -322,6 +336,33 @@ class Play {
       endMove: (move) => call(() => store.endMove(move)),
       waitForMove: (move, ms) => call(() => store.waitForMove(move, ms)),
     };
+  }
+
+  private storeOn(client: ParkingTableClient): DynamoDbParkingStore {
+    return new DynamoDbParkingStore(client, {
+      tableName: 'Parked',
+      consumer: 'c',
+      timeOfDay: () => this.clock.now(),
+    });
+  }
+
+  /** Sends a request of an environment. The request and its response take time, and can be lost. */
+  private async call<T>(environment: Environment, apply: () => Promise<T> | T, signal?: AbortSignal): Promise<T> {
+    const isLate = !this.isCalm && this.chance(this.faults.late);
+    const lateMs = isLate ? this.random() * 2 * this.remainingMs : 0;
+    const [thereMs, backMs] = this.chance(0.5) ? [lateMs, 0] : [0, lateMs];
+    const isLost = (): boolean => !this.isCalm && this.chance(this.faults.lost / 2);
+    if (environment.isCrashed) return new Promise<T>(() => {});
+    // The request waits in the client, which an abort ends.
+    await environment.sleep(thereMs);
+    signal?.throwIfAborted();
+    await this.clock.sleep(this.random() * 20);
+    if (isLost()) throw await environment.awake(new Error('refused'));
+    const result = await attempt(apply);
+    if (isLate) this.facts.lateRequests += 1;
+    await this.clock.sleep(this.random() * 20 + backMs);
+    if (isLost()) throw await environment.awake(new Error('no response'));
+    return (await environment.awake(result))();
   }
 
   private of<T>(...options: T[]): T {
