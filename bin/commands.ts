@@ -80,7 +80,8 @@ options:
   --help     show this text, or the help of a command
   --version  show the version
 
-exit code of every command: ${EXIT_BROKEN} if the command has a bug or cannot run here; the help of a command lists its other codes`;
+exit code of every command: 0 if it succeeds, 1 if it fails, 2 if an argument or an input is invalid, 3 if a request to the account fails,
+and ${EXIT_BROKEN} if the command has a bug or cannot run here; the help of a command lists its other codes`;
 
 /** Runs the command that the arguments name. Throws a `UsageError` if the command does not accept the arguments. */
 export async function runCommand([command, ...args]: string[]): Promise<void> {

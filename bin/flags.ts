@@ -65,13 +65,22 @@ export function inFlagTerms<T>(command: string, plan: () => T): T {
   try {
     return plan();
   } catch (error) {
-    if (!(error instanceof InvalidArgumentError)) throw error;
-    if (/[.[]/.test(error.field)) throw new UsageError(error.problem, command);
-    const flag = `--${error.field.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
-    if (error.value === undefined) throw new UsageError(`${flag} is missing: it must be ${error.allowed}`, command);
-    throw new UsageError(
-      error.problem.replace(error.field, () => flag),
-      command,
-    );
+    throw flagError(command, error);
   }
+}
+
+/**
+ * Converts an error about a field to an error about the flag of this field. Returns any other error unchanged.
+ *
+ * @param flags the flags of fields that have another name
+ */
+export function flagError(command: string, error: unknown, flags: Readonly<Record<string, string>> = {}): unknown {
+  if (!(error instanceof InvalidArgumentError)) return error;
+  if (/[.[]/.test(error.field)) return new UsageError(error.problem, command);
+  const flag = flags[error.field] ?? `--${error.field.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
+  if (error.value === undefined) return new UsageError(`${flag} is missing: it must be ${error.allowed}`, command);
+  return new UsageError(
+    error.problem.replace(error.field, () => flag),
+    command,
+  );
 }

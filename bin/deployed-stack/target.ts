@@ -151,8 +151,9 @@ export function chosen<T extends Named>(command: string, kind: string, all: read
     name === undefined || path === name || path.endsWith(`/${name}`) || aliases.includes(name);
   const found = all.filter(isNamed);
   if (found.length === 1) return found[0]!;
-  const there = all.length === 0 ? 'there is none' : `there is ${all.map(({ path }) => path).join(', ')}`;
-  const noun = kind.replace(/^an? /, '');
+  const listed = found.length === 0 ? all : found;
+  const there = listed.length === 0 ? 'there is none' : `there is ${listed.map(({ path }) => path).join(', ')}`;
+  const noun = kind.replace(/\ban? /g, '');
   let problem = `name ${kind}`;
   if (name !== undefined) problem = `${found.length === 0 ? 'no' : 'more than one'} ${noun} is called ${name}`;
   throw new UsageError(`${problem}: ${there}`, command);

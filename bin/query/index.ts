@@ -1,5 +1,4 @@
 import { jsonItem } from '../../lambda/query-fanout/json-item';
-import { InvalidArgumentError } from '../../lib/core/kernel/errors';
 import { type FanOutPage, fanOutQuery } from '../../lib/core/sharded-index/query/fan-out-query';
 import type { FanOutRequest } from '../../lib/core/sharded-index/query/fan-out-request';
 import { countTablesOf, type ShardingOfNow, shardingOfNow } from '../deployed-stack/sharding-of-now';
@@ -13,7 +12,7 @@ import {
   type Target,
   withTarget,
 } from '../deployed-stack/target';
-import { parsedFlags, UsageError } from '../flags';
+import { flagError, parsedFlags, UsageError } from '../flags';
 import { cellText, counted } from '../plain-text';
 import { print, printError, printText } from '../print';
 import { textTable } from '../text-table';
@@ -87,8 +86,7 @@ async function queryTarget(target: Target, name: string | undefined, flags: Quer
 /** Converts an error about a field of the request to an error about the flag of this field. */
 function asUsage<T>(run: () => T): T {
   const explained = (error: unknown): never => {
-    if (error instanceof InvalidArgumentError) throw new UsageError(error.problem, COMMAND);
-    throw error;
+    throw flagError(COMMAND, error, { projection: '--project', values: '--value' });
   };
   try {
     const result = run();
