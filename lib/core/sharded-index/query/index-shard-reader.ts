@@ -280,13 +280,13 @@ export class IndexShardReader implements ShardReader<DynamoDbItem> {
     const projection = request.projection && [...new Set([...request.projection, ...attributesToRead(config)])];
     return {
       TableName: config.tableName,
-      ...(config.indexName === undefined ? {} : { IndexName: config.indexName }),
+      IndexName: config.indexName,
       KeyConditionExpression: conditions.join(' AND '),
-      ...(request.filterExpression === undefined ? {} : { FilterExpression: request.filterExpression }),
-      ...(projection === undefined ? {} : { ProjectionExpression: projection.map(name).join(', ') }),
+      FilterExpression: request.filterExpression,
+      ProjectionExpression: projection?.map(name).join(', '),
       ExpressionAttributeNames: names,
       ExpressionAttributeValues: values,
-      ...(startKey === undefined ? {} : { ExclusiveStartKey: startKey }),
+      ExclusiveStartKey: startKey,
       ScanIndexForward: direction === 1,
       ...(request.consistentRead && { ConsistentRead: true }),
       ReturnConsumedCapacity: 'TOTAL',
