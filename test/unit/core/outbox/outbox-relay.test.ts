@@ -1,5 +1,5 @@
 import { EventEmitter, getEventListeners } from 'node:events';
-import { OUTBOX_SCHEMA_VERSION, OutboxReadOnlyError, OutboxRelay } from '../../../../lib/core/outbox';
+import { OUTBOX_SCHEMA_VERSION, OutboxReadOnlyError, OutboxRelay, type RecordSink } from '../../../../lib/core/outbox';
 import type { PostgresClient, PostgresPool, PostgresQuery } from '../../../../lib/core/outbox/postgres-client';
 import type { TunedRelayOptions } from '../../../../lib/core/outbox/relay-options';
 import type { StatementName } from '../../../../lib/core/outbox/sql-text';
@@ -60,6 +60,8 @@ class StubPool extends EventEmitter implements PostgresPool {
   silentOn?: Name;
   /** Whether each requested connection is new. For a new connection, the pool emits `connect`. */
   areNew = true;
+  /** Replaces rows of `ANSWERS`. */
+  answers: typeof ANSWERS = {};
 
   constructor(private readonly failing: (name: Name) => object | undefined = () => undefined) {
     super();
@@ -79,7 +81,7 @@ class StubPool extends EventEmitter implements PostgresPool {
       if (failure !== undefined) throw Object.assign(new Error(), failure);
       if (this.silentOn === name) return new Promise<never>(() => {});
       const isFull = name === 'findFreeRanges' && !this.hasFreeRange;
-      const answer = isFull ? [] : (ANSWERS[name as StatementName] ?? []);
+      const answer = isFull ? [] : ({ ...ANSWERS, ...this.answers }[name as StatementName] ?? []);
       const rows = typeof answer === 'function' ? answer(released.values ?? []) : answer;
       return { rows, rowCount: rows.length };
     };
@@ -186,6 +188,52 @@ test('an aborted relay ends immediately, even if its lease is long', async () =>
   await pass(5 * SECOND_MS);
   await stop();
   expect(clock.now()).toBe(5 * SECOND_MS);
+});
+
+test('a relay that was aborted within a batch of commits continues after its last row, and sends no row twice', async () => {
+  const rows = [1, 2, 3].map((id) => ({
+    ...{ id, partition_key: 'k', data: Buffer.from('x'), bytes_up_to: 1, parked_tries: null },
+    ...{ explicit_hash_key: null, type: null, headers: null, topic: null, created_at: null },
+  }));
+  let position = { batch_from: '3:3:' as unknown, batch_to: null as unknown, after_id: 0 as unknown };
+  const pool = new StubPool();
+  pool.answers = {
+    takeOverRange: () => [{ first_bucket: 0, last_bucket: 1, fence: '1', producer_id: 'p', ...position }],
+    takeSnapshot: ([from]) => [{ snapshot: '5:5:', first_id: 1, has_rows: from === '3:3:' }],
+    readBatch: (values) => rows.filter(({ id }) => id > Number(values[3])).slice(0, values[6] as number),
+    savePosition: ([, , batch_from, batch_to, after_id]) => {
+      position = { batch_from, batch_to, after_id };
+      return [{ isHeld: true }];
+    },
+  };
+  const sent: number[] = [];
+  for (const _ of rows) {
+    const [clock, abort] = [new VirtualClock(), new AbortController()];
+    const putAll: RecordSink['putAll'] = async (source, observer) => {
+      for await (const row of source) {
+        sent.push(Number(row.sequence?.sequenceNumber));
+        observer?.delivered?.(0, row, { shardId: 's', sequenceNumber: '1', attempts: 1 });
+        abort.abort();
+      }
+      return { delivered: 0, rejected: 0 };
+    };
+    const options: TunedRelayOptions = { clock, batchRows: 1 };
+    const relay = new OutboxRelay(pool, { putAll }, options);
+    await clock.runUntil(relay.run({ signal: abort.signal }));
+  }
+  expect(sent).toEqual([1, 2, 3]);
+});
+
+test.each<[string, string, StubPool['answers']]>([
+  ['settings', 'the setting', { applySettings: [{ name: 'DateStyle', value: 'German' }] }],
+  ['locks', 'an advisory lock of the session', { hasWorkerLock: [{ isHeld: false }] }],
+  ['notifications', 'a notification to the session', { notifySession: [{ notified: '' }] }],
+])('a relay behind a proxy that loses %s fails with an error that names %s', async (_, what, answers) => {
+  const pool = Object.assign(new StubPool(), { answers });
+  const message = expect.stringMatching(`${what}.* was lost`);
+  const { clock, abort, ended } = start(pool);
+  clock.schedule(() => abort.abort(), 10 * SECOND_MS);
+  await expect(ended()).rejects.toMatchObject({ code: 'OUTBOX_POOLER', message });
 });
 
 test('an aborted relay waits at most three seconds for the last response', async () => {
