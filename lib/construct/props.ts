@@ -103,6 +103,14 @@ export class Props<P extends object> {
     return value;
   }
 
+  /** A text. A token is not checked. */
+  public text<K extends keyof P & string>(name: K, pattern: RegExp, allowed: string): P[K] {
+    const value = this.value(name);
+    if (value === undefined || Token.isUnresolved(value)) return value;
+    if (typeof value === 'string' && pattern.test(value)) return value;
+    throw this.refusal(name, value, allowed);
+  }
+
   /** An integer. */
   public whole<K extends keyof P & string>(name: K, { min, max, resolved = false }: WholeNumbers): P[K] {
     const value = resolved ? this.resolved(name, wholeNumber(min, max)) : this.value(name);
@@ -207,6 +215,22 @@ function text(amount: Duration | Size): string {
 /** The name of a construct's property in errors, such as `EvenShards/Events: shardCount`. */
 export function constructField(construct: IConstruct, property: string): string {
   return `${construct.node.path}: ${property}`;
+}
+
+/**
+ * Returns an ARN. A token is not checked.
+ *
+ * @throws InvalidArgumentError if the text is not an ARN of the service
+ */
+export function checkedArn(field: string, arn: string, service: string): string {
+  const isArn = typeof arn === 'string' && new RegExp(`^arn:[^:]+:${service}:[^:]*:[^:]*:.`).test(arn);
+  if (isArn || Token.isUnresolved(arn)) return arn;
+  throw new InvalidArgumentError(field, arn, `an ARN of ${service}: arn:aws:${service}:<region>:<account>:<resource>`);
+}
+
+/** The name of a property of a construct that does not exist yet, such as `EvenShards/Events: streamArn`. */
+export function newConstructField(scope: IConstruct, id: string, property: string): string {
+  return `${[scope.node.path, id].filter((part) => part !== '').join('/')}: ${property}`;
 }
 
 /**

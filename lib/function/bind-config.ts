@@ -2,10 +2,7 @@ import type * as lambda from 'aws-cdk-lib/aws-lambda';
 import { constructField } from '../construct/props';
 import { variableName } from '../core/contract/function-environment';
 import { InvalidArgumentError } from '../core/kernel/errors';
-import { addVariables } from './environment-variables';
-
-/** Source: the Lambda API reference, Environment: Variables. */
-const VARIABLE_NAME = /^[a-zA-Z][a-zA-Z0-9_]+$/;
+import { ALLOWED_VARIABLE, addVariables, VARIABLE_NAME } from './environment-variables';
 
 /** A sharded index or a sharded table, with its configuration for a function. */
 interface Bound {
@@ -27,11 +24,7 @@ export function bindConfig({ name, config, json }: Bound, user: lambda.Function,
   const variable = environmentVariable ?? variableName(name);
   const field = constructField(user, 'environmentVariable');
   if (!VARIABLE_NAME.test(variable)) {
-    throw new InvalidArgumentError(
-      field,
-      variable,
-      'at least two characters: a letter, then letters, digits and underscores (by default, the name of the index or table)',
-    );
+    throw new InvalidArgumentError(field, variable, `${ALLOWED_VARIABLE} (by default, the name of the index or table)`);
   }
   const text = JSON.stringify(config);
   const configs = boundConfigs.get(user) ?? new Map<string, string>();

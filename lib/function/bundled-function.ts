@@ -18,7 +18,7 @@ import { familyMetric, type MetricFamily } from '../construct/metric-definition'
 import { constructField, Props } from '../construct/props';
 import { FUNCTION_NAME_DIMENSION } from '../core/contract/function-metrics';
 import { EvenShardsError, InvalidArgumentError } from '../core/kernel/errors';
-import { checkEnvironmentSize } from './environment-variables';
+import { ALLOWED_VARIABLE, checkEnvironmentSize, VARIABLE_NAME } from './environment-variables';
 import { checkFailureDestination } from './failure-destination';
 
 /**
@@ -362,13 +362,17 @@ export function oneSecondBefore(reservedMs: number): MinTimeout {
 /** Source: the AWS Lambda quotas, function memory allocation, in MiB. */
 const MEMORY = { min: 128, max: 10_240 };
 
-type CheckedOption = 'timeout' | 'memorySize' | 'maxEventAge' | 'retryAttempts';
+/** Source: the Lambda API reference, CreateFunction: FunctionName. */
+const FUNCTION_NAME = /^[a-zA-Z0-9_-]{1,64}$/;
+
+type CheckedOption = 'functionName' | 'timeout' | 'memorySize' | 'maxEventAge' | 'retryAttempts';
 
 /**
  * @throws InvalidArgumentError if the timeout or the memory is out of bounds or not a whole number, or if a setting of
  *   asynchronous invocations is a token. CDK checks the bounds of the settings of asynchronous invocations.
  */
 function checkSettings(props: Props<Pick<lambda.FunctionOptions, CheckedOption>>, minTimeout: MinTimeout): void {
+  props.text('functionName', FUNCTION_NAME, '1 to 64 characters of a-z, A-Z, 0-9, underscore and hyphen');
   props.resolved('maxEventAge', '1 minute to 6 hours');
   props.resolved('retryAttempts', 'a whole number from 0 to 2');
   props.seconds('timeout', { ...minTimeout, max: MAX_TIMEOUT });
@@ -461,6 +465,9 @@ function ownVariables(
   ofLibrary: BundledFunction['environment'],
   own: Record<string, string> = {},
 ): Record<string, string> {
+  const wrong = Object.keys(own).find((name) => !Token.isUnresolved(name) && !VARIABLE_NAME.test(name));
+  if (wrong !== undefined)
+    throw new InvalidArgumentError(constructField(scope, 'environment'), wrong, ALLOWED_VARIABLE);
   const taken = Object.keys(own).find((name) => name in ofLibrary || name.startsWith('EVEN_SHARDS_'));
   if (taken === undefined) return own;
   throw new InvalidArgumentError(

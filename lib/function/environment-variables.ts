@@ -7,6 +7,10 @@ import { InvalidArgumentError } from '../core/kernel/errors';
 /** The limit for all environment variables of a function. Source: the Lambda developer guide, "Lambda quotas". */
 const MAX_ENVIRONMENT_BYTES = 4096;
 
+/** Source: the Lambda API reference, Environment: Variables. */
+export const VARIABLE_NAME = /^[a-zA-Z][a-zA-Z0-9_]+$/;
+export const ALLOWED_VARIABLE = 'at least two characters: a letter, then letters, digits and underscores';
+
 /** The functions with a check of the size of their environment. */
 const checked = new WeakSet<lambda.Function>();
 

@@ -2,7 +2,7 @@ import { Duration, Stack } from 'aws-cdk-lib';
 import * as iam from 'aws-cdk-lib/aws-iam';
 import * as lambda from 'aws-cdk-lib/aws-lambda';
 import type { Construct } from 'constructs';
-import { checkOwnEnvironment, constructField } from '../construct/props';
+import { checkedArn, checkOwnEnvironment, constructField } from '../construct/props';
 import { TABLES, VALUES } from '../core/contract/function-environment';
 import { RESERVED_MS } from '../core/contract/reserved-time';
 import { InvalidArgumentError } from '../core/kernel/errors';
@@ -197,6 +197,7 @@ class ImportedKeyspacesFanOutQueryFunction extends QueryFunctionBase {
 
   constructor(scope: Construct, id: string, attributes: lambda.FunctionAttributes) {
     super(scope, id);
+    checkedArn(constructField(this, 'functionArn'), attributes.functionArn, 'lambda');
     this.function = lambda.Function.fromFunctionAttributes(this, 'Function', attributes);
   }
 }

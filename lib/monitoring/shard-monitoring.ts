@@ -6,7 +6,7 @@ import type * as kinesis from 'aws-cdk-lib/aws-kinesis';
 import type * as sqs from 'aws-cdk-lib/aws-sqs';
 import { Construct, type IConstruct } from 'constructs';
 import { withoutUndefined } from '../construct/blueprint';
-import { checkOwnEnvironment, constructField } from '../construct/props';
+import { checkOwnEnvironment, constructField, Props } from '../construct/props';
 import { InvalidArgumentError } from '../core/kernel/errors';
 import type { IQueryFunction } from '../function/query-function';
 import type { IShardedKeyspacesTable } from '../keyspaces/sharded-keyspaces-table';
@@ -110,6 +110,8 @@ export interface ShardMonitoringProps {
 
 /** Source: the CloudWatch user guide, "Dashboard body structure and syntax". */
 const MAX_WIDGETS = 500;
+/** Source: the CloudWatch API reference, PutDashboard: DashboardName. */
+const DASHBOARD_NAME = /^[a-zA-Z0-9_-]{1,255}$/;
 
 /** The number of columns of a dashboard. */
 const FULL_WIDTH = 24;
@@ -168,6 +170,11 @@ export class ShardMonitoring extends Construct {
   ) {
     super(scope, id);
     this.alarmsOn = props.alarms ?? true;
+    Props.of(this, props).text(
+      'dashboardName',
+      DASHBOARD_NAME,
+      '1 to 255 characters of a-z, A-Z, 0-9, underscore and hyphen',
+    );
     if (props.dashboard === false) return;
     this.dashboard = new cloudwatch.Dashboard(
       this,

@@ -6,7 +6,7 @@ import type * as kinesis from 'aws-cdk-lib/aws-kinesis';
 import * as lambda from 'aws-cdk-lib/aws-lambda';
 import type { Construct, IConstruct } from 'constructs';
 import type { MetricFamily } from '../construct/metric-definition';
-import { checkOwnEnvironment, constructField, inConstructTerms, Props } from '../construct/props';
+import { checkedArn, checkOwnEnvironment, constructField, inConstructTerms, Props } from '../construct/props';
 import {
   AGGREGATION,
   CLOUD_EVENTS,
@@ -405,6 +405,7 @@ class ImportedOutboxRelayFunction extends OutboxRelayFunctionBase {
 
   constructor(scope: Construct, id: string, attributes: lambda.FunctionAttributes) {
     super(scope, id);
+    checkedArn(constructField(this, 'functionArn'), attributes.functionArn, 'lambda');
     this.function = lambda.Function.fromFunctionAttributes(this, 'Function', attributes);
   }
 }

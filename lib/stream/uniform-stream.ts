@@ -3,7 +3,7 @@ import * as kinesis from 'aws-cdk-lib/aws-kinesis';
 import type * as kms from 'aws-cdk-lib/aws-kms';
 import type { Construct, IConstruct } from 'constructs';
 import { withDefaults, withoutUndefined } from '../construct/blueprint';
-import { constructField, Props } from '../construct/props';
+import { checkedArn, constructField, newConstructField, Props } from '../construct/props';
 import { InvalidArgumentError } from '../core/kernel/errors';
 import { checkHashBuckets } from '../core/stream-format/hash-buckets';
 import { guardDeployment } from '../deployment-check/deployment-guard';
@@ -201,6 +201,7 @@ export class UniformStream extends kinesis.Stream implements IUniformStream {
     attributes: UniformStreamAttributes,
   ): IUniformStream {
     const { hashBuckets, maxRecordSize, ...ofStream } = attributes;
+    checkedArn(newConstructField(scope, id, 'streamArn'), ofStream.streamArn, 'kinesis');
     const stream = kinesis.Stream.fromStreamAttributes(scope, id, ofStream);
     const props = Props.of(stream, { hashBuckets, maxRecordSize });
     possibleHashBuckets(props);
@@ -361,10 +362,7 @@ function uniformStreamSettings(stream: IConstruct, given: UniformStreamProps): U
   const { deployedShardCount, reshardingProvider: provider } = given;
   const props = Props.of(stream, given);
   const shardCount = possibleShardCount(stream, 'shardCount', given.shardCount);
-  const streamName = props.value('streamName');
-  if (streamName !== undefined && !Token.isUnresolved(streamName) && !STREAM_NAME.test(streamName)) {
-    throw props.refusal('streamName', streamName, '1 to 128 characters of a-z, A-Z, 0-9, underscore, hyphen and dot');
-  }
+  props.text('streamName', STREAM_NAME, '1 to 128 characters of a-z, A-Z, 0-9, underscore, hyphen and dot');
   possibleShardCount(stream, 'deployedShardCount', deployedShardCount);
   if (provider !== undefined && deployedShardCount === undefined) {
     const allowed = 'absent without a deployedShardCount (only the custom resource uses a provider)';

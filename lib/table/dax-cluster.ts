@@ -10,7 +10,7 @@ import { allowConnection } from '../construct/allow-connection';
 import { grantOnKey } from '../construct/grant-on-key';
 import { warnIfWithoutEffect } from '../construct/grant-without-effect';
 import { average, familyMetric, type MetricFamily, metricEnvironment, sum } from '../construct/metric-definition';
-import { checkOwnEnvironment, constructField, Props } from '../construct/props';
+import { checkedArn, checkOwnEnvironment, constructField, newConstructField, Props } from '../construct/props';
 import { InvalidArgumentError } from '../core/kernel/errors';
 import { guardDeployment } from '../deployment-check/deployment-guard';
 import { bindConfig } from '../function/bind-config';
@@ -452,6 +452,9 @@ export class DaxCluster extends DaxClusterBase implements IDaxCluster {
   }
 }
 
+/** Source: the DAX API reference, CreateCluster: NodeType. */
+const NODE_TYPE = /^dax\.[a-z0-9]+\.[a-z0-9]+$/;
+
 /** The checked properties of a cluster, with defaults. The number of nodes may be a token. */
 interface DaxSettings {
   readonly indexes: readonly IShardedIndex[];
@@ -465,8 +468,13 @@ interface DaxSettings {
 
 function daxSettings(cluster: IConstruct, given: DaxClusterProps): DaxSettings {
   const timeToLive = Duration.minutes(5);
-  const props = Props.of(cluster, given, { nodes: 3, queryTimeToLive: timeToLive, itemTimeToLive: timeToLive });
-  const { indexes = [], tables = [], vpc, nodeType = 'dax.r5.large' } = given;
+  const props = Props.of(cluster, given, {
+    nodes: 3,
+    nodeType: 'dax.r5.large',
+    queryTimeToLive: timeToLive,
+    itemTimeToLive: timeToLive,
+  });
+  const { indexes = [], tables = [], vpc } = given;
   if (indexes.length + tables.length === 0) {
     throw props.refusal('indexes', indexes, 'at least one sharded index or table');
   }
@@ -477,7 +485,7 @@ function daxSettings(cluster: IConstruct, given: DaxClusterProps): DaxSettings {
     indexes,
     tables,
     vpc,
-    nodeType,
+    nodeType: props.text('nodeType', NODE_TYPE, 'a node type of DAX, such as dax.r5.large'),
     nodes: props.whole('nodes', { min: 1, max: MAX_NODES }),
     queryTimeToLiveMs: props.milliseconds('queryTimeToLive', { min: Duration.millis(1), resolved: true }),
     itemTimeToLiveMs: props.milliseconds('itemTimeToLive', { min: Duration.millis(1), resolved: true }),
@@ -492,10 +500,14 @@ class ImportedDaxCluster extends DaxClusterBase {
   public readonly connections: ec2.Connections;
 
   constructor(scope: Construct, id: string, { clusterArn, endpoint, securityGroups }: DaxClusterAttributes) {
-    super(scope, id, { environmentFromArn: clusterArn });
+    super(scope, id, { environmentFromArn: checkedArn(newConstructField(scope, id, 'clusterArn'), clusterArn, 'dax') });
     this.clusterArn = clusterArn;
     this.clusterName = Stack.of(this).splitArn(clusterArn, ArnFormat.SLASH_RESOURCE_NAME).resourceName!;
-    this.endpoint = endpoint;
+    this.endpoint = Props.of(this, { endpoint }).text(
+      'endpoint',
+      /^daxs?:\/\/[^/]+/,
+      'an address that begins with dax:// or daxs://',
+    );
     this.connections = new ec2.Connections({ securityGroups, defaultPort: ec2.Port.tcp(ENCRYPTED_PORT) });
   }
 }

@@ -4,6 +4,7 @@ import type { Construct } from 'constructs';
 import { withoutDefaultChild } from '../cloudformation/template';
 import { withDefaults, withoutUndefined } from '../construct/blueprint';
 import { protectWhileRetained, recoveryUnlessChosen } from '../construct/kept-table';
+import { constructField } from '../construct/props';
 import { COUNT_TABLE_EXPIRY, COUNT_TABLE_INDEX, COUNT_TABLE_VALUE } from '../core/adaptive-counts/shard-count-table';
 import { guardDeployment } from '../deployment-check/deployment-guard';
 import { type DescribedIndex, describeIndexes } from '../deployment-check/sharding-metadata';
@@ -11,6 +12,7 @@ import { adviseOnIndexShards } from './index/index-advice';
 import { ShardedIndex } from './index/sharded-index';
 import type { ShardedIndexOptions } from './index/sharded-index-options';
 import { shardedIndexSettings } from './index/sharded-index-settings';
+import { checkProjected, withCheckedNames } from './table-names';
 
 /**
  * Properties of a `ShardedTable`: the properties of `dynamodb.TableV2`. Two of these properties have defaults that the
@@ -69,9 +71,11 @@ export class ShardedTable extends dynamodb.TableV2 {
    * @param scope the construct to add the table to, usually `this`
    * @param id the table's name within the scope
    * @param props the properties of `dynamodb.TableV2`
+   * @throws an error with the code `INVALID_ARGUMENT` if DynamoDB rejects the name of the table, an index or an attribute
    */
   constructor(scope: Construct, id: string, props: ShardedTableProps) {
-    super(scope, id, withDefaults(scope, dynamodb.TableV2.PROPERTY_INJECTION_ID, props, defaults));
+    const named = withCheckedNames(scope, id, props);
+    super(scope, id, withDefaults(scope, dynamodb.TableV2.PROPERTY_INJECTION_ID, named, defaults));
     this.tableKey = [props.partitionKey, props.sortKey].flatMap((attribute) => attribute?.name ?? []);
     const { encryption, removalPolicy, deletionProtection } = props;
     this.keep = { encryption, removalPolicy, deletionProtection };
@@ -105,6 +109,7 @@ export class ShardedTable extends dynamodb.TableV2 {
       props,
     );
     const { config, shardCountTable } = settings;
+    checkProjected(constructField(this, `${config.indexName}.nonKeyAttributes`), props.nonKeyAttributes);
     if (props.expectedTraffic) adviseOnIndexShards(this, config, props.expectedTraffic);
     this.addGlobalSecondaryIndex(
       withoutUndefined({

@@ -19,7 +19,7 @@ import { grantOnSourceKey, TABLE_WRITE_KEY_ACTIONS } from '../../construct/grant
 import { grantOnTable } from '../../construct/grant-on-table';
 import { protectWhileRetained, recoveryUnlessChosen } from '../../construct/kept-table';
 import { familyMetric } from '../../construct/metric-definition';
-import { constructField, Props } from '../../construct/props';
+import { checkedArn, constructField, newConstructField, Props } from '../../construct/props';
 import { requireTableStream } from '../../construct/table-stream';
 import {
   PARKING_TABLE_KEY,
@@ -249,7 +249,7 @@ const LATEST_TIMESTAMP = 99_999_999_999;
 const RETRY_INTERVALS = { min: Duration.minutes(1), max: Duration.minutes(15) };
 /** Source: the Kinesis API reference, RegisterStreamConsumer. */
 const LONGEST_NAME = 128;
-const CONSUMER_NAME_PATTERN = /^.{1,128}$/su;
+const CONSUMER_NAMES = [/^.{1,128}$/su, '1 to 128 characters'] as const;
 
 /** The DynamoDB actions that a `DynamoDbParkingStore` calls, including the actions of `once` in a transaction. */
 const PARKING_ACTIONS = ['BatchGetItem', 'DeleteItem', 'GetItem', 'PutItem', 'Query', 'UpdateItem'];
@@ -320,8 +320,10 @@ class ImportedOrderedStreamConsumer extends OrderedStreamConsumerBase {
   protected readonly _table: dynamodb.ITableV2;
 
   constructor(scope: Construct, id: string, attributes: OrderedStreamConsumerAttributes) {
-    super(scope, id, { environmentFromArn: attributes.functionArn });
-    this.consumerName = attributes.consumerName;
+    const field = (property: string) => newConstructField(scope, id, property);
+    super(scope, id, { environmentFromArn: checkedArn(field('functionArn'), attributes.functionArn, 'lambda') });
+    checkedArn(field('parkingTableArn'), attributes.parkingTableArn, 'dynamodb');
+    this.consumerName = Props.of(this, attributes).text('consumerName', ...CONSUMER_NAMES);
     this.functionArn = attributes.functionArn;
     this.functionName = lambda.Function.fromFunctionArn(this, 'Function', attributes.functionArn).functionName;
     this.parkingTableArn = attributes.parkingTableArn;
@@ -572,13 +574,9 @@ function consumerSettings(consumer: OrderedStreamConsumer, given: OrderedStreamC
     onFailure: given.onFailure,
   };
   if (given.stream !== undefined) warnOfParallelBatches(consumer, mapping.parallelizationFactor);
-  const consumerName = props.value('consumerName');
-  if (!Token.isUnresolved(consumerName) && !CONSUMER_NAME_PATTERN.test(consumerName)) {
-    throw props.refusal('consumerName', consumerName, '1 to 128 characters');
-  }
   return {
     handler,
-    consumerName,
+    consumerName: props.text('consumerName', ...CONSUMER_NAMES),
     retryInterval: props.duration('retryInterval', RETRY_INTERVALS),
     mapping,
   };

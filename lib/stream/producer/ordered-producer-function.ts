@@ -4,7 +4,7 @@ import type * as kinesis from 'aws-cdk-lib/aws-kinesis';
 import * as lambda from 'aws-cdk-lib/aws-lambda';
 import type { Construct, IConstruct } from 'constructs';
 import type { MetricFamily } from '../../construct/metric-definition';
-import { checkOwnEnvironment, constructField, Props } from '../../construct/props';
+import { checkedArn, checkOwnEnvironment, constructField, Props } from '../../construct/props';
 import {
   AGGREGATION,
   ALLOCATE_HASH_KEYS,
@@ -394,6 +394,7 @@ class ImportedOrderedProducerFunction extends OrderedProducerFunctionBase {
 
   constructor(scope: Construct, id: string, attributes: lambda.FunctionAttributes) {
     super(scope, id);
+    checkedArn(constructField(this, 'functionArn'), attributes.functionArn, 'lambda');
     this.function = lambda.Function.fromFunctionAttributes(this, 'Function', attributes);
   }
 }

@@ -84,6 +84,9 @@ const MAX_VISIBILITY_TIMEOUT = Duration.hours(12);
 const MAX_RETENTION_PERIOD = Duration.days(14);
 const MAX_RECEIVE_COUNT = 1_000;
 
+/** Source: the Amazon SQS API reference, CreateQueue. The suffix counts towards the 80 characters. */
+const QUEUE_NAME = /^[a-zA-Z0-9_-]{1,75}\.fifo$/;
+
 /** Source: the Lambda API reference, ScalingConfig. */
 const MIN_CONCURRENCY = 2;
 const MAX_CONCURRENCY = 1_000;
@@ -176,6 +179,7 @@ interface QueueSettings {
 
 function queueSettings(queue: IConstruct, target: lambda.Function, options: ProducerFifoQueueOptions): QueueSettings {
   const props = Props.of(queue, options, { maxReceiveCount: 10 });
+  props.text('queueName', QUEUE_NAME, 'at most 80 characters of a-z, A-Z, 0-9, underscore and hyphen, then .fifo');
   return {
     visibilityTimeout: visibilityTimeout(props, target),
     maxReceiveCount: props.whole('maxReceiveCount', { min: 1, max: MAX_RECEIVE_COUNT }),

@@ -11,7 +11,7 @@ import type { Construct } from 'constructs';
 import { withDefaults } from '../../construct/blueprint';
 import { grantOnKey, TABLE_WRITE_KEY_ACTIONS } from '../../construct/grant-on-key';
 import { protectWhileRetained, recoveryUnlessChosen } from '../../construct/kept-table';
-import { constructField } from '../../construct/props';
+import { checkedArn, constructField, newConstructField } from '../../construct/props';
 import { REGISTRY_TABLE_NAME, STREAM_NAME } from '../../core/contract/function-environment';
 import { RESERVED_MS } from '../../core/contract/reserved-time';
 import { InvalidArgumentError } from '../../core/kernel/errors';
@@ -289,7 +289,9 @@ class ImportedHashKeyRegistry extends Resource implements IHashKeyRegistry {
 
   constructor(scope: Construct, id: string, attributes: HashKeyRegistryAttributes) {
     const { functionArn, tableArn, encryptionKey, stream } = attributes;
-    super(scope, id, { environmentFromArn: functionArn });
+    const field = (property: string) => newConstructField(scope, id, property);
+    super(scope, id, { environmentFromArn: checkedArn(field('functionArn'), functionArn, 'lambda') });
+    checkedArn(field('tableArn'), tableArn, 'dynamodb');
     checkUnqualified(constructField(this, 'functionArn'), functionArn);
     this.functionArn = functionArn;
     this.functionName = LambdaFunction.fromFunctionArn(this, 'Function', functionArn).functionName;

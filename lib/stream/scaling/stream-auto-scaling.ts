@@ -6,7 +6,7 @@ import type * as kinesis from 'aws-cdk-lib/aws-kinesis';
 import * as lambda from 'aws-cdk-lib/aws-lambda';
 import type { Construct, IConstruct } from 'constructs';
 import { readGuide } from '../../construct/guide-link';
-import { Props } from '../../construct/props';
+import { checkedArn, constructField, Props } from '../../construct/props';
 import {
   MAX_SHARDS,
   MIN_SHARDS,
@@ -361,7 +361,8 @@ class ImportedStreamAutoScaling extends StreamAutoScalingBase {
 
   constructor(scope: Construct, id: string, { functionArn, stream }: StreamAutoScalingAttributes) {
     super(scope, id);
-    this.function = lambda.Function.fromFunctionArn(this, 'Function', functionArn);
+    const checked = checkedArn(constructField(this, 'functionArn'), functionArn, 'lambda');
+    this.function = lambda.Function.fromFunctionArn(this, 'Function', checked);
     this._stream = stream;
   }
 }

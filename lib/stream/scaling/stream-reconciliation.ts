@@ -4,7 +4,7 @@ import * as events from 'aws-cdk-lib/aws-events';
 import type * as kinesis from 'aws-cdk-lib/aws-kinesis';
 import * as lambda from 'aws-cdk-lib/aws-lambda';
 import type { Construct, IConstruct } from 'constructs';
-import { constructField } from '../../construct/props';
+import { checkedArn, constructField } from '../../construct/props';
 import { REPAIR, SHARD_COUNT, STREAM_NAME } from '../../core/contract/function-environment';
 import { STREAM_SHARD_METRICS } from '../../core/contract/function-metrics';
 import { RESERVED_MS } from '../../core/contract/reserved-time';
@@ -186,7 +186,8 @@ class ImportedStreamReconciliation extends StreamReconciliationBase {
 
   constructor(scope: Construct, id: string, { functionArn, stream }: StreamReconciliationAttributes) {
     super(scope, id);
-    this.function = lambda.Function.fromFunctionArn(this, 'Function', functionArn);
+    const checked = checkedArn(constructField(this, 'functionArn'), functionArn, 'lambda');
+    this.function = lambda.Function.fromFunctionArn(this, 'Function', checked);
     this._stream = stream;
   }
 }

@@ -7,6 +7,7 @@ import type { Construct, IConstruct } from 'constructs';
 import { acknowledgeFindings } from '../../construct/acknowledge-findings';
 import { withoutUndefined } from '../../construct/blueprint';
 import { grantOnKey } from '../../construct/grant-on-key';
+import { checkedArn, newConstructField } from '../../construct/props';
 import {
   addBundledFunction,
   addLogGroup,
@@ -171,7 +172,9 @@ class ImportedStreamReshardingProvider extends Resource implements IStreamReshar
   public readonly role: iam.IRole;
 
   constructor(scope: Construct, id: string, { serviceToken, role }: StreamReshardingProviderAttributes) {
-    super(scope, id, { environmentFromArn: serviceToken });
+    super(scope, id, {
+      environmentFromArn: checkedArn(newConstructField(scope, id, 'serviceToken'), serviceToken, 'lambda'),
+    });
     this.serviceToken = serviceToken;
     this.role = role;
   }

@@ -4,6 +4,7 @@ import * as events from 'aws-cdk-lib/aws-events';
 import * as lambda from 'aws-cdk-lib/aws-lambda';
 import type { Construct } from 'constructs';
 import type { MetricFamily } from '../../construct/metric-definition';
+import { checkedArn, constructField } from '../../construct/props';
 import { INDEX } from '../../core/contract/function-environment';
 import { SHARD_COUNT_METRICS } from '../../core/contract/function-metrics';
 import {
@@ -222,7 +223,8 @@ class ImportedAdaptiveShardCountController extends AdaptiveShardCountControllerB
 
   constructor(scope: Construct, id: string, { functionArn, index }: AdaptiveShardCountControllerAttributes) {
     super(scope, id);
-    this.function = lambda.Function.fromFunctionArn(this, 'Function', functionArn);
+    const checked = checkedArn(constructField(this, 'functionArn'), functionArn, 'lambda');
+    this.function = lambda.Function.fromFunctionArn(this, 'Function', checked);
     this._index = index;
   }
 }

@@ -1,4 +1,3 @@
-import { Token } from 'aws-cdk-lib';
 import * as dynamodb from 'aws-cdk-lib/aws-dynamodb';
 import type { IConstruct } from 'constructs';
 import { constructField } from '../../construct/props';
@@ -7,20 +6,14 @@ import { haveSameSharding, type ShardedIndexConfig } from '../../core/sharded-in
 import { InvalidIndexConfigError, InvalidIndexValueError } from '../../core/sharded-index/config/sharded-index-errors';
 import { checkCountTable } from '../declared-table';
 import { shardFormatFrom } from '../shard-format';
+import { ALLOWED_ATTRIBUTE, ALLOWED_NAME, isAttributeName, isName } from '../table-names';
 import { type IndexWriters, longestWriteSeconds } from './index-writers';
 import { itemStrategy } from './item-strategy';
 import { requireShardCounts } from './shard-counts';
 import { type BaseShardedIndexOptions, KeyLayout } from './sharded-index-options';
 
-/** Source: the DynamoDB API reference, GlobalSecondaryIndex: IndexName. */
-const INDEX_NAME = /^[a-zA-Z0-9_.-]{3,255}$/;
-
 /** Source: the DynamoDB developer guide, "Multi-attribute keys": up to four attributes in each key. */
 const MAX_SORT_ATTRIBUTES = 4;
-
-/** Source: the DynamoDB developer guide, "Naming rules": attributes of a secondary index's key, in UTF-8. */
-const MAX_KEY_ATTRIBUTE_BYTES = 255;
-const KEY_ATTRIBUTE_NAME = `a name of 1 to ${MAX_KEY_ATTRIBUTE_BYTES} bytes`;
 
 /** The checked settings of an index, with defaults. DynamoDB, writers and readers use them unchanged. */
 export interface ShardedIndexSettings {
@@ -77,7 +70,15 @@ export function shardedIndexSettings(indexed: IndexedTable, options: BaseSharded
     ...(writers && { longestWriteSeconds: longestWriteSeconds(writers) }),
   };
   const checked: CheckedOptions = { indexed, options, config: fixed, throwIf: throwerFor(table) };
-  const checks = [checkName, checkCounts, checkTieBreakers, checkSparse, checkOwnKey, checkShardAttribute];
+  const checks = [
+    checkName,
+    checkTableKey,
+    checkCounts,
+    checkTieBreakers,
+    checkSparse,
+    checkOwnKey,
+    checkShardAttribute,
+  ];
   for (const check of checks) check(checked);
   checkShardNames(fixed, constructField(table, indexName));
   const shardCountTable = countTable(checked);
@@ -117,18 +118,17 @@ function throwerFor(table: IConstruct): CheckedOptions['throwIf'] {
 }
 
 function checkName({ indexed: { shardedIndexes }, config: { indexName }, throwIf }: CheckedOptions): void {
-  throwIf(
-    typeof indexName !== 'string' || (!Token.isUnresolved(indexName) && !INDEX_NAME.test(indexName)),
-    'indexName',
-    indexName,
-    '3 to 255 characters of a-z, A-Z, 0-9, underscore, hyphen and dot',
-  );
+  throwIf(!isName(indexName), 'indexName', indexName, ALLOWED_NAME);
   throwIf(
     shardedIndexes.some((other) => other.indexName === indexName),
     'indexName',
     indexName,
     'different from the names of all other indexes of the table',
   );
+}
+
+function checkTableKey({ config: { tableKey }, throwIf }: CheckedOptions): void {
+  throwIf(!tableKey.every(isAttributeName), 'tableKey', tableKey, `attribute names, each ${ALLOWED_ATTRIBUTE}`);
 }
 
 function checkCounts({ indexed: { table }, options, config: { indexName, shards }, throwIf }: CheckedOptions): void {
@@ -197,7 +197,7 @@ function checkOwnKey({ indexed: { shardedIndexes }, options, config, throwIf }: 
     'different from every other key attribute',
   );
   for (const { name, property } of keyProperties(options)) {
-    throwIf(!isKeyAttributeName(name), `${indexName}.${property}.name`, name, KEY_ATTRIBUTE_NAME);
+    throwIf(!isAttributeName(name), `${indexName}.${property}.name`, name, ALLOWED_ATTRIBUTE);
     const other = shardedIndexes.find((index) => index.shardAttribute === name);
     throwIf(
       other !== undefined,
@@ -217,7 +217,7 @@ function checkShardAttribute({
   const { shardAttribute, tableKey, indexName } = config;
   const throwForShardAttribute = (wrong: boolean, allowed: string) =>
     throwIf(wrong, `${indexName}.shardAttribute`, shardAttribute, allowed);
-  throwForShardAttribute(!isKeyAttributeName(shardAttribute), KEY_ATTRIBUTE_NAME);
+  throwForShardAttribute(!isAttributeName(shardAttribute), ALLOWED_ATTRIBUTE);
   const sharing = shardedIndexes.find((other) => other.shardAttribute === shardAttribute);
   throwForShardAttribute(
     [...ownKeyOf(config), ...tableKey].includes(shardAttribute) ||
@@ -251,11 +251,6 @@ function keyProperties({ valueAttribute, sortKey, tieBreakers = [] }: BaseSharde
     ...(sortKey ? [{ name: sortKey.name, property: 'sortKey' }] : []),
     ...tieBreakers.map(({ name }) => ({ name, property: 'tieBreakers' })),
   ];
-}
-
-function isKeyAttributeName(name: string): boolean {
-  const bytes = Buffer.byteLength(name);
-  return bytes >= 1 && bytes <= MAX_KEY_ATTRIBUTE_BYTES;
 }
 
 /** Whether a text is a number in the form that writers and readers use: "7", never "07". */

@@ -9,7 +9,7 @@ import { withDefaults } from '../../construct/blueprint';
 import { grantOnKey, TABLE_WRITE_KEY_ACTIONS } from '../../construct/grant-on-key';
 import { recoveryUnlessChosen } from '../../construct/kept-table';
 import type { MetricFamily } from '../../construct/metric-definition';
-import { constructField, inConstructTerms, Props } from '../../construct/props';
+import { checkedArn, constructField, inConstructTerms, Props } from '../../construct/props';
 import { checkAtSynthesis } from '../../construct/synthesis-check';
 import { requireTableStream } from '../../construct/table-stream';
 import { templateProperties } from '../../construct/template-properties';
@@ -401,6 +401,7 @@ class ImportedIndexKeeper extends IndexKeeperBase {
 
   constructor(scope: Construct, id: string, functionArn: string) {
     super(scope, id);
-    this.function = lambda.Function.fromFunctionArn(this, 'Function', functionArn);
+    const checked = checkedArn(constructField(this, 'functionArn'), functionArn, 'lambda');
+    this.function = lambda.Function.fromFunctionArn(this, 'Function', checked);
   }
 }

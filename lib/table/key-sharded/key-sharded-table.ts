@@ -7,6 +7,7 @@ import type { Construct, IConstruct } from 'constructs';
 import { withoutUndefined } from '../../construct/blueprint';
 import { statisticOf } from '../../construct/metric-definition';
 import { checkOwnEnvironment, constructField } from '../../construct/props';
+import { isText } from '../../core/kernel/checks';
 import type { ShardedTableConfig } from '../../core/sharded-index/config/sharded-index-config';
 import { InvalidIndexConfigError } from '../../core/sharded-index/config/sharded-index-errors';
 import { describeKeySharding } from '../../deployment-check/sharding-metadata';
@@ -154,6 +155,9 @@ export class KeyShardedTable extends ShardedTable implements IKeyShardedTable {
    */
   public static fromKeyShardedTableAttributes(attributes: KeyShardedTableAttributes): IKeyShardedTable {
     const { table, tableKey, queryName = table.node.id } = attributes;
+    if (!isText(queryName)) {
+      throw new InvalidIndexConfigError(constructField(table, 'queryName'), queryName, 'a non-empty string');
+    }
     checkDeclaredKey(constructField(table, 'tableKey'), table, tableKey);
     checkPartitionKeyType(table, declaredKey(table)?.[0]?.type ?? dynamodb.AttributeType.STRING);
     return new KeySharding(table, queryName, keyShardingConfig(table, table.tableName, tableKey, attributes));

@@ -9,6 +9,7 @@ import { requireShardCounts, type ShardCounts } from '../index/shard-counts';
 
 import type { ShardingStrategy } from '../index/sharded-index-options';
 import { type ShardFormatOptions, shardFormatFrom } from '../shard-format';
+import { ALLOWED_ATTRIBUTE, isAttributeName } from '../table-names';
 
 /** Options of a table that is sharded by its own key. The table is new or imported. */
 export interface KeyShardingOptions extends ShardFormatOptions {
@@ -69,6 +70,10 @@ export function keyShardingConfig(
   }
   const strategy = itemStrategy(constructField(table, 'strategy'), options.strategy);
   const [partitionKey = '', ...sortKey] = tableKey;
+  if (!tableKey.every(isAttributeName)) {
+    const allowed = `attribute names, each ${ALLOWED_ATTRIBUTE}`;
+    throw new InvalidIndexConfigError(constructField(table, 'tableKey'), tableKey, allowed);
+  }
   const config: ShardedTableConfig = {
     tableName,
     tableKey: [...tableKey],

@@ -3,7 +3,7 @@ import type * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
 import * as lambda from 'aws-cdk-lib/aws-lambda';
 import type { Construct } from 'constructs';
 import type { MetricFamily } from '../../construct/metric-definition';
-import { checkOwnEnvironment, constructField, Props } from '../../construct/props';
+import { checkedArn, checkOwnEnvironment, constructField, Props } from '../../construct/props';
 import { checkAllowedValues } from '../../core/contract/allowed-values';
 import { CACHE_MS, INDEXES, TABLES, VALUES } from '../../core/contract/function-environment';
 import { QUERY_METRICS } from '../../core/contract/function-metrics';
@@ -246,6 +246,7 @@ class ImportedFanOutQueryFunction extends FanOutQueryFunctionBase {
 
   constructor(scope: Construct, id: string, attributes: lambda.FunctionAttributes) {
     super(scope, id);
+    checkedArn(constructField(this, 'functionArn'), attributes.functionArn, 'lambda');
     this.function = lambda.Function.fromFunctionAttributes(this, 'Function', attributes);
   }
 }

@@ -1,20 +1,25 @@
 import { App, Duration, Lazy, Size, Stack } from 'aws-cdk-lib';
-import { AttributeType, Table } from 'aws-cdk-lib/aws-dynamodb';
+import { AttributeType, Table, TableV2 } from 'aws-cdk-lib/aws-dynamodb';
 import * as events from 'aws-cdk-lib/aws-events';
 import { Runtime, StartingPosition } from 'aws-cdk-lib/aws-lambda';
 import { SqsDlq } from 'aws-cdk-lib/aws-lambda-event-sources';
 import { Queue } from 'aws-cdk-lib/aws-sqs';
 import {
   AdaptiveShardCountController,
-  type DaxCluster,
+  DaxCluster,
   HashKeyRegistry,
   IndexKeeper,
   ItemVersion,
+  KeyShardedTable,
   KeyspacesCapacity,
   KeyspacesFanOutQueryFunction,
+  OrderedProducerFunction,
+  OrderedStreamConsumer,
   type ProducerFifoQueueOptions,
   type ProducerTableStreamOptions,
   ShardCounts,
+  ShardedIndex,
+  ShardedTable,
   ShardMonitoring,
   StreamAutoScaling,
   StreamReconciliation,
@@ -34,6 +39,7 @@ import {
   query,
   relay,
   resharding,
+  table,
   tableItemMover,
 } from '../../support/minimal-constructs';
 
@@ -46,8 +52,112 @@ const invalidShardCounts = (field: string): Case[] => [
   [{ [field]: 10_001 }, `${field} must be a whole number ${MAX_SHARDS}`],
 ];
 
+const string = (name: string) => ({ name, type: AttributeType.STRING });
+const shardCounts = ShardCounts.uniform(2);
+const ATTRIBUTE = 'must be a name of 1 to 255 bytes, got';
+const NAME = 'must be 3 to 255 characters of a-z, A-Z, 0-9, underscore, hyphen and dot, got';
+/** A name of 256 bytes in 128 characters. */
+const LONG = '\u00e9'.repeat(128);
+const arnOf = (service: string, resource: string) => `arn:aws:${service}:eu-west-1:111111111111:${resource}`;
+
+/** Invalid names in the properties that ShardedTable and KeyShardedTable take from TableV2. */
+const tableNames: Case[] = [
+  [{ partitionKey: string('') }, `EvenShards/It: partitionKey.name ${ATTRIBUTE} ""`],
+  [{ partitionKey: string(LONG) }, `partitionKey.name ${ATTRIBUTE} "`],
+  [{ sortKey: string('') }, `sortKey.name ${ATTRIBUTE} ""`],
+  [{ sortKey: string('pk') }, 'sortKey.name must be another attribute than the partition key, got "pk"'],
+  [{ tableName: '' }, `tableName ${NAME} ""`],
+  [{ tableName: 'a b c' }, `tableName ${NAME} "a b c"`],
+  [{ timeToLiveAttribute: '' }, `timeToLiveAttribute ${ATTRIBUTE} ""`],
+  [{ globalSecondaryIndexes: [{ indexName: 'no', partitionKey: string('a') }] }, `indexName ${NAME} "no"`],
+  [
+    { globalSecondaryIndexes: [{ indexName: 'byA', partitionKey: string('') }] },
+    `byA.partitionKey.name ${ATTRIBUTE} ""`,
+  ],
+  [{ localSecondaryIndexes: [{ indexName: 'byA', sortKey: string(LONG) }] }, `byA.sortKey.name ${ATTRIBUTE} "`],
+  [
+    { localSecondaryIndexes: [{ indexName: 'byA', sortKey: string('a'), nonKeyAttributes: ['b', ''] }] },
+    `byA.nonKeyAttributes ${ATTRIBUTE} ""`,
+  ],
+];
+
 /** Each function builds a construct with valid properties and the invalid properties of a case. */
 const CONSTRUCTS: Record<string, readonly [build: (stack: Stack, wrong: object) => unknown, cases: readonly Case[]]> = {
+  ShardedTable: [
+    (stack, wrong) => new ShardedTable(stack, 'It', { partitionKey: string('pk'), sortKey: string('sk'), ...wrong }),
+    tableNames,
+  ],
+  KeyShardedTable: [
+    (stack, wrong) => {
+      const keys = { partitionKey: string('pk'), sortKey: string('sk'), shardCounts };
+      return new KeyShardedTable(stack, 'It', { ...keys, ...wrong });
+    },
+    tableNames,
+  ],
+  'ShardedTable.addShardedIndex': [
+    (stack, wrong) => table(stack).addShardedIndex({ indexName: 'byA', shardCounts, ...wrong }),
+    [
+      [{ valueAttribute: string('') }, `byA.valueAttribute.name ${ATTRIBUTE} ""`],
+      [{ shardAttribute: LONG }, `byA.shardAttribute ${ATTRIBUTE} "`],
+      [{ nonKeyAttributes: ['a', LONG] }, `byA.nonKeyAttributes ${ATTRIBUTE} "`],
+    ],
+  ],
+  'ShardedIndex.fromShardedIndexAttributes': [
+    (stack, wrong) => {
+      const jobs = TableV2.fromTableName(stack, 'Jobs', 'jobs');
+      const attributes = { table: jobs, tableKey: ['jobId'], indexName: 'byA', shardCounts, ...wrong };
+      return ShardedIndex.fromShardedIndexAttributes(attributes);
+    },
+    [[{ tableKey: [LONG] }, 'tableKey must be attribute names, each a name of 1 to 255 bytes, got']],
+  ],
+  'KeyShardedTable.fromKeyShardedTableAttributes': [
+    (stack, wrong) => {
+      const orders = TableV2.fromTableName(stack, 'Orders', 'orders');
+      return KeyShardedTable.fromKeyShardedTableAttributes({
+        table: orders,
+        tableKey: ['pk', 'sk'],
+        shardCounts,
+        ...wrong,
+      });
+    },
+    [
+      [{ tableKey: ['pk', LONG] }, 'tableKey must be attribute names, each a name of 1 to 255 bytes, got'],
+      [{ queryName: '' }, 'queryName must be a non-empty string, got ""'],
+    ],
+  ],
+  'OrderedProducerFunction.fromFunctionArn': [
+    (stack, wrong) => OrderedProducerFunction.fromFunctionArn(stack, 'It', (wrong as { arn: string }).arn),
+    ['', 'theirs', arnOf('kinesis', 'stream/events')].map(
+      (arn): Case => [
+        { arn },
+        `EvenShards/It: functionArn must be an ARN of lambda: arn:aws:lambda:<region>:<account>:<resource>, got "${arn}"`,
+      ],
+    ),
+  ],
+  'OrderedStreamConsumer.fromOrderedStreamConsumerAttributes': [
+    (stack, wrong) =>
+      OrderedStreamConsumer.fromOrderedStreamConsumerAttributes(stack, 'It', {
+        consumerName: 'orders',
+        functionArn: arnOf('lambda', 'function:theirs'),
+        parkingTableArn: arnOf('dynamodb', 'table/parked'),
+        ...wrong,
+      }),
+    [
+      [{ consumerName: '' }, 'EvenShards/It: consumerName must be 1 to 128 characters, got ""'],
+      [{ functionArn: 'theirs' }, 'EvenShards/It: functionArn must be an ARN of lambda'],
+      [{ parkingTableArn: 'parked' }, 'EvenShards/It: parkingTableArn must be an ARN of dynamodb'],
+    ],
+  ],
+  'DaxCluster.fromDaxClusterAttributes': [
+    (stack, wrong) => {
+      const attributes = { clusterArn: arnOf('dax', 'cache/it'), endpoint: 'daxs://it', securityGroups: [], ...wrong };
+      return DaxCluster.fromDaxClusterAttributes(stack, 'It', attributes);
+    },
+    [
+      [{ clusterArn: 'it' }, 'EvenShards/It: clusterArn must be an ARN of dax'],
+      [{ endpoint: 'it' }, 'EvenShards/It: endpoint must be an address that begins with dax:// or daxs://, got "it"'],
+    ],
+  ],
   UniformStream: [
     (stack, wrong) => new UniformStream(stack, 'It', { shardCount: 5, ...wrong }),
     [
@@ -77,6 +187,7 @@ const CONSTRUCTS: Record<string, readonly [build: (stack: Stack, wrong: object) 
       return UniformStream.fromUniformStreamAttributes(stack, 'It', { streamArn, ...wrong });
     },
     [
+      [{ streamArn: 'events' }, 'EvenShards/It: streamArn must be an ARN of kinesis'],
       [{ hashBuckets: 100 }, 'hashBuckets must be a power of two from 2 to 65536, got 100'],
       [{ maxRecordSize: Size.mebibytes(11) }, 'maxRecordSize must be 1 MiB to 10 MiB, in whole KiB'],
     ],
@@ -122,6 +233,8 @@ const CONSTRUCTS: Record<string, readonly [build: (stack: Stack, wrong: object) 
       ),
       [{ hashBuckets: 100 }, 'hashBuckets must be a power of two from 2 to 65536, got 100'],
       [{ timeout: Duration.seconds(1) }, 'timeout must be 2 seconds to 15 minutes'],
+      [{ functionName: '' }, 'functionName must be 1 to 64 characters of a-z, A-Z, 0-9, underscore and hyphen, got ""'],
+      [{ environment: { 'a-b': '' } }, 'environment must be at least two characters: a letter, then letters'],
       [{ stream: undefined }, 'stream must be a stream, got undefined'],
       [{ allocateHashKeys: false }, 'allocateHashKeys must be absent without a hashKeyRegistry, got false'],
       [{ requestTimeout: Duration.seconds(0) }, 'requestTimeout must be 1 millisecond to 15 minutes'],
@@ -140,6 +253,9 @@ const CONSTRUCTS: Record<string, readonly [build: (stack: Stack, wrong: object) 
   'OrderedProducerFunction.addFifoQueue': [
     (stack, wrong) => producer(stack).addFifoQueue('Queue', wrong as ProducerFifoQueueOptions),
     [
+      ...['.fifo', 'a b.fifo', 'commands', `${'a'.repeat(76)}.fifo`].map(
+        (queueName): Case => [{ queueName }, 'queueName must be at most 80 characters of a-z, A-Z, 0-9, underscore'],
+      ),
       ...[0, 1_001].map((n): Case => [{ maxReceiveCount: n }, `maxReceiveCount ${WHOLE} 1 to 1000, got ${n}`]),
       ...[1, 1_001].map((n): Case => [{ maxConcurrency: n }, `maxConcurrency ${WHOLE} 2 to 1000, got ${n}`]),
       ...['59 seconds', '13 hours'].map(

@@ -164,7 +164,7 @@ export function checkTableKey(config: ShardedTableConfig): void {
     'the partition key and the sort key (without a sort key, a shard holds only one item)',
   );
   rejectIf(keyLayout !== 'single-attribute', 'keyLayout', 'single-attribute for a configuration without an indexName');
-  rejectIf(!valueAttribute, 'valueAttribute', 'the name of the attribute that holds the value');
+  rejectIf(!isText(valueAttribute), 'valueAttribute', 'the name of the attribute that holds the value');
   rejectIf(valueAttribute === tableKey[1], 'valueAttribute', 'another attribute than the sort key');
   rejectIf(shardAttribute !== tableKey[0], 'shardAttribute', `the partition key, ${tableKey[0]}`);
   const sorted = sortKeyAttributes.length === 1 && sortKeyAttributes[0] === tableKey[1];
