@@ -128,7 +128,7 @@ export function databaseOf(
 export function relay(stack: Stack, settings: object = {}): OutboxRelayFunction {
   return new OutboxRelayFunction(stack, 'Relay', {
     vpc: vpcOf(stack),
-    ...(!('database' in settings) && { database: databaseOf(stack) }),
+    database: 'database' in settings ? (settings.database as OutboxRelayDatabase) : databaseOf(stack),
     ...(!('stream' in settings) && { stream: imported(stack) }),
     ...settings,
   });
