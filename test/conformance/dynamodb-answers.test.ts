@@ -1,7 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { startDynamoDbEmulator } from '../../bin/local/emulators/dynamodb-emulator';
 import { describeWhere } from '../support/describe-where';
-import { createComparedTables, KNOWN_DIFFERENCES, playCalls, transactionsAtLimits } from '../support/plays/dynamodb-answers';
+import {
+  createComparedTables,
+  KNOWN_DIFFERENCES,
+  playCalls,
+  transactionsAtLimits,
+} from '../support/plays/dynamodb-answers';
 import { randomRuns, randomRunsTimeout } from '../support/random-runs';
 import { serviceForTests } from './dynamodb-emulators';
 import { DYNAMODB_LOCAL, startDynamoDbLocal } from './dynamodb-local';
