@@ -65,8 +65,6 @@ export class Progress {
       passed += 1;
     }
     this.steps.splice(0, passed);
-    const { from, to, afterId } = this.position;
-    // While no row of the span has ended, the position does not need the snapshot `to`.
-    return afterId === 0n ? { from, afterId } : { from, to, afterId };
+    return { ...this.position };
   }
 }
