@@ -126,3 +126,27 @@ test.each(['ascending', 'descending'] as const)(
     expect(unitsOf(prefixed)).toBeLessThanOrEqual(1.5 * unitsOf(between));
   },
 );
+
+test('fanOutQuery – descending pages with a lower bound and a filter – no page reads the items below the bound', async () => {
+  const config = configOf(2, ['day']);
+  const index = new FakeIndex(config);
+  const dayOf = (number: number): string => `day ${String(number).padStart(6, '0')}`;
+  for (let number = 0; number < 2_000; number++) {
+    index.put({
+      id: { S: `event-${number}` },
+      day: { S: dayOf(number) },
+      shard: { N: String(number % 2) },
+      shown: { S: number % 10 === 0 ? 'yes' : 'no' },
+    });
+  }
+  const pages = await pagesOf(index, config, {
+    sortKey: { gte: dayOf(1_900) },
+    order: 'descending',
+    limit: 3,
+    filterExpression: '#shown = :yes',
+    expressionAttributeNames: { '#shown': 'shown' },
+    expressionAttributeValues: { ':yes': { S: 'yes' } },
+  });
+  expect(pages.flatMap(idsOf)).toHaveLength(10);
+  for (const { stats } of pages) expect(stats.itemsRead).toBeLessThanOrEqual(100);
+});
