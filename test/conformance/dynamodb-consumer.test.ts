@@ -1,5 +1,4 @@
-import { playConsumerOfSources } from '../support/plays/consumer-of-sources';
-import { createConsumerTables } from '../support/plays/consumer-tables';
+import { createConsumerTables, playConsumerOfSources } from '../support/plays/consumer-of-sources';
 import { randomRuns, randomRunsTimeout } from '../support/random-runs';
 import { describeOnDynamoDbEmulators, serviceForTests } from './dynamodb-emulators';
 

@@ -1,7 +1,3 @@
-import { mkdtempSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { reshardRowsOfTable } from '../../../bin/reshard/rows';
 import { CqlType, ShardCounts } from '../../../lib';
 import {
   type CqlClient,
@@ -90,22 +86,6 @@ test('reshardRows – from 5 shards to 20 – moves each row once to its shard, 
   expect(await fanOutSelectCount(cassandra.client, twenty, { value: { day } })).toMatchObject({ count: 300 });
   const row = await selectRow(cassandra.client, twenty, { day, id: 7 });
   expect(row).toMatchObject({ body: 'row 7', version: 1, tags: ['tag 7'] });
-}, 120_000);
-
-test('reshardRows – a resume point – continues only with the same counts', async () => {
-  const five = await tableOf('resumed');
-  for (let id = 0; id < 2_500; id++) await put(five, id, 1);
-  const twenty = counted(five, 20);
-  const abort = new AbortController();
-  const first = await reshardRows(cassandra.client, twenty, { signal: abort.signal, onProgress: () => abort.abort() });
-  expect(first).toMatchObject({ rowsScanned: 1_000, resumePoint: expect.any(String) });
-  const resumeFrom = first.resumePoint!;
-  await expect(reshardRows(cassandra.client, counted(five, 10), { resumeFrom })).rejects.toMatchObject({
-    code: 'INVALID_CURSOR',
-  });
-  await reshardRows(cassandra.client, twenty, { resumeFrom });
-  expect((await findStrayRows(cassandra.client, twenty)).strays).toBe(0);
-  expect(await versionsOf(twenty)).toHaveLength(2_500);
 }, 120_000);
 
 /** A client of a process that crashes at a statement, before or after the server has applied the statement. */
@@ -300,32 +280,3 @@ test.each([
   expect((await reshardRows(cassandra.client, config)).outcomes).toEqual({ moved: 1, settled: 0, refused: 0 });
   expect(await findStrayRows(cassandra.client, config)).toMatchObject({ rowsScanned: 1, strays: 0 });
 });
-
-test('even-shards reshard rows – a signal stops the first run – a second run moves the remaining rows to their shards', async () => {
-  const five = await tableOf('commanded');
-  for (let id = 0; id < 300; id++) await put(five, id, 1);
-  const folder = mkdtempSync(join(tmpdir(), 'reshard-'));
-  const [config, state] = [join(folder, 'config.json'), join(folder, 'state.json')];
-  const twenty = counted(five, 20);
-  writeFileSync(config, JSON.stringify(twenty));
-  const address = `127.0.0.1:${cassandra.port}`;
-  const log = jest.spyOn(console, 'log').mockImplementation(() => {});
-  const errors = jest.spyOn(console, 'error').mockImplementation(() => {});
-  const run = (...more: string[]) =>
-    reshardRowsOfTable(['--config', config, '--cassandra', address, '--state', state, ...more]);
-  const moving = run('--moves-per-second', '50');
-  for (let strays = Number.POSITIVE_INFINITY; strays > 200; )
-    strays = (await findStrayRows(cassandra.client, twenty)).strays;
-  process.emit('SIGINT', 'SIGINT');
-  await moving;
-  expect(process.exitCode).toBe(130);
-  process.exitCode = undefined;
-  expect((await findStrayRows(cassandra.client, twenty)).strays).toBeGreaterThan(0);
-  await run();
-  expect(process.exitCode).toBeUndefined();
-  expect(log.mock.calls.at(-1)![0]).toContain(', 0 settled, 0 refused, 0 unverified');
-  log.mockRestore();
-  errors.mockRestore();
-  expect((await findStrayRows(cassandra.client, twenty)).strays).toBe(0);
-  expect(await versionsOf(twenty)).toEqual(Array.from({ length: 300 }, (_, id) => [id, 1]));
-}, 120_000);

@@ -4,14 +4,12 @@ import {
   DynamoDbShardCountReader,
   DynamoDbShardCountStore,
   decreaseShardCount,
-  type EvenShardsError,
   endDrain,
   type GrownCount,
   type IndexQueryInput,
   type IndexQueryOutput,
   increaseShardCount,
   type ShardedIndexConfig,
-  WriteReporter,
 } from '../../../lib/core';
 import { INDEX } from '../../../lib/core/contract/function-environment';
 import { MAX_INDEX_SHARDS } from '../../../lib/core/sharding/shard-count';
@@ -25,12 +23,10 @@ import type { FuzzTarget } from './fuzz-target';
 import { checkInvocation, typed } from './oracle';
 
 /**
- * The fuzz targets for adaptive counts: the table of counts (which can be damaged), reports of writers, and processes that change
- * counts.
+ * The fuzz targets for adaptive counts: the table of counts (which can be damaged), and processes that change counts.
  */
 export const ADAPTIVE_TARGETS: readonly FuzzTarget[] = [
   { name: 'shard counts', play: counts },
-  { name: 'reports of writers', play: reports },
   { name: 'controller of shard counts', play: controller },
 ];
 
@@ -210,58 +206,6 @@ function checkStored({ write, read, version }: CountTable['items'][number]): voi
   const isFine = Number(read?.N) >= Number(write?.N) && Number(version?.N) >= 1;
   if (!isFine)
     throw new Error(`the stored counts are invalid: write ${write?.N}, read ${read?.N}, version ${version?.N}`);
-}
-
-/** Checks that a write has the same outcome with and without a reporter. */
-async function reports({ dice }: FuzzCase): Promise<void> {
-  const clock = new VirtualClock();
-  const config = (dice.chance(0.2) ? mutated(adaptiveConfig, dice) : adaptiveConfig) as ShardedIndexConfig;
-  const mood = dice.pick(['honest', 'failing', 'silent'] as const);
-  const client = {
-    updateItem: async () => {
-      if (mood === 'failing') throw serviceError('InternalServerError');
-      return mood === 'silent' ? new Promise<never>(() => {}) : {};
-    },
-  };
-  const options = { clock, timeOfDay: () => clock.nowMs, onUnreported: () => {} };
-  const reporter = await typed(() => new WriteReporter(client, config, options));
-  if (reporter === undefined) return;
-  for (let write = 0; write < 6; write++) {
-    const value = (dice.chance(0.2) ? hostileValue(dice) : dice.pick(VALUES)) as string;
-    const units = (dice.chance(0.2) ? hostileValue(dice) : 1) as number;
-    const outcome = writeOutcome(dice);
-    let wasSent = false;
-    const send = async () => {
-      wasSent = true;
-      if (outcome.isRefused) throw outcome.answer;
-      return outcome.answer;
-    };
-    const watched = reporter.watch(value, send, units).then(
-      (answer) => ({ isRefused: false, answer }),
-      (error: unknown) => ({ isRefused: true, answer: error }),
-    );
-    const { isRefused, answer } = await clock.runUntil(watched);
-    if (!wasSent) await typed(() => Promise.reject(answer as EvenShardsError));
-    else if (isRefused !== outcome.isRefused || answer !== outcome.answer)
-      throw new Error(`the write must have the same outcome with a reporter, got ${answer}`);
-    clock.nowMs += dice.pick([0, 1_000, MINUTE_MS]);
-  }
-}
-
-/** The outcome of a write: a response or an error of the service. */
-function writeOutcome(dice: Dice): { isRefused: boolean; answer: unknown } {
-  const isRefused = dice.chance(0.5);
-  const reasons = {
-    ThrottlingReasons: [
-      {
-        reason: 'IndexWriteKeyRangeThroughputExceeded',
-        resource: 'arn:aws:dynamodb:eu-west-1:111111111111:table/orders/index/byStatus',
-      },
-    ],
-  };
-  const answered = { $metadata: { attempts: 1 + dice.below(3) } };
-  const honest = isRefused ? reasons : answered;
-  return { isRefused, answer: dice.chance(0.5) ? honest : mutated(honest, dice) };
 }
 
 /** Checks that readers query at least as many shards as before, and that writers use a count only after readers. */

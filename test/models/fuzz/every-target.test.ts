@@ -14,7 +14,7 @@ test(
       await fuzz.stop();
     }
     expect(failures).toEqual([]);
-    expect(Object.keys(fuzz.cases)).toHaveLength(hasPostgres ? 20 : 18);
+    expect(Object.keys(fuzz.cases)).toHaveLength(hasPostgres ? 19 : 17);
   },
   randomRunsTimeout(300_000),
 );

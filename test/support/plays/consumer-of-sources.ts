@@ -12,9 +12,16 @@ import {
 } from '../../../lib/core/consumer';
 import { AggregateBuilder } from '../../../lib/core/producer/aggregate-builder';
 import { seededRandom } from '../../../lib/testing/seeded-random';
-import { EFFECTS_TABLE } from './consumer-tables';
+import { createKeyedTable } from '../keyed-table';
 import { type HostileFacts, HostileProcess } from './hostile-process';
-import { PARKING_TABLE } from './parking-stores';
+import { createParkingTable, PARKING_TABLE } from './parking-stores';
+
+const EFFECTS_TABLE = 'Effects';
+
+export async function createConsumerTables(dynamodb: DynamoDB): Promise<void> {
+  await createParkingTable(dynamodb);
+  await createKeyedTable(dynamodb, EFFECTS_TABLE, 'id');
+}
 
 /**
  * How the consumer stores its effects. `memory` has no transactions: a single process applies each effect once, but

@@ -3,11 +3,11 @@ import { localClients } from '../../../../../bin/local/emulators/clients';
 import { startDynamoDbEmulator } from '../../../../../bin/local/emulators/dynamodb-emulator';
 import { ONCE_POSTGRES_TABLE } from '../../../../../lib/core/consumer';
 import {
+  createConsumerTables,
   POSITIONS_TABLE,
   playConsumerOfSources,
   type SourcesFacts,
 } from '../../../../support/plays/consumer-of-sources';
-import { createConsumerTables } from '../../../../support/plays/consumer-tables';
 import { describeOnPostgres } from '../../../../support/postgres/describe-on-postgres';
 import { PostgresServer } from '../../../../support/postgres/postgres-server';
 import { randomRuns, randomRunsTimeout } from '../../../../support/random-runs';
