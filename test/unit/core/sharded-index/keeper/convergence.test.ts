@@ -139,7 +139,7 @@ class Play {
     return result;
   }
 
-  /** Applies the first late request. It fails if the item has changed meanwhile. */
+  /** Applies the first late request. It fails if the item has changed since the keeper read it. */
   async arrive(): Promise<void> {
     const [input] = this.late.splice(0, 1);
     if (input !== undefined) await this.apply(input).catch(() => {});
