@@ -19,8 +19,8 @@ export const TABLE_WRITE_KEY_ACTIONS = [
  * Allows a grantee actions on a key. Synthesis warns if the key and the grantee are in different accounts and this app does not
  * define the key, because then the policy of the key must allow the actions, too.
  *
- * CDK's own grants differ for an imported key, such as the key of a replica: they have no effect on an imported alias, and
- * allow the actions on every key if the grantee is in another region than the stack that imports the key.
+ * CDK's own grants differ for an imported key, such as the key of a replica. They have no effect on an imported alias. If the
+ * grantee is in another region than the stack that imports the key, they allow the actions on every key.
  *
  * @param construct the class that grants, for the id of the warning
  */
