@@ -16,6 +16,7 @@ import { SOURCE } from '../../../support/fakes/stream-events';
 import type { Scenario } from '../explore';
 import { Faults } from '../faults';
 import { ProcessInputs, stateText } from '../process-inputs';
+import { promise } from '../promise';
 import type { World } from '../world';
 
 /** The possible faults. */
@@ -527,8 +528,4 @@ function sequenced(text: string): Uint8Array {
 
 function textOf({ data }: { data: Uint8Array }): string {
   return Buffer.from(data).toString();
-}
-
-function promise(isKept: boolean, words: string): void {
-  if (!isKept) throw new Error(words);
 }

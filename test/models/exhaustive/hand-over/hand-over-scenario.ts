@@ -11,6 +11,7 @@ import type { FakeShard } from '../../../../lib/testing/fake-shard';
 import type { Scenario } from '../explore';
 import { Faults } from '../faults';
 import { StreamInSteps } from '../producer/stream-in-steps';
+import { promise } from '../promise';
 import type { World } from '../world';
 
 export interface HandOverBounds {
@@ -218,8 +219,4 @@ class Readers {
       sleep: (delayMs) => new Promise((resolve) => void schedule(resolve, delayMs)),
     };
   }
-}
-
-function promise(isKept: boolean, words: string): void {
-  if (!isKept) throw new Error(words);
 }

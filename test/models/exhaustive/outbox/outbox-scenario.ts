@@ -12,6 +12,7 @@ import { Faults, FaultsInOrder } from '../faults';
 import { memoryText } from '../memory';
 import { stateText } from '../process-inputs';
 import { StreamInSteps } from '../producer/stream-in-steps';
+import { promise } from '../promise';
 import type { Footprint, World } from '../world';
 import type { ModelRow, ModelTransaction } from './model-transactions';
 import { OutboxModel } from './outbox-model';
@@ -608,8 +609,4 @@ function base64(data: Uint8Array): string {
 
 function isAct(word: string): word is Act {
   return ACTS.some((act) => act === word);
-}
-
-function promise(isKept: boolean, words: string): void {
-  if (!isKept) throw new Error(words);
 }

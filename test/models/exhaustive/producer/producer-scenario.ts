@@ -11,6 +11,7 @@ import type { Clock } from '../../../../lib/core/kernel/clock';
 import { withoutDuplicates } from '../../../support/without-duplicates';
 import type { Scenario } from '../explore';
 import { Faults } from '../faults';
+import { promise } from '../promise';
 import type { World } from '../world';
 import { StreamInSteps } from './stream-in-steps';
 
@@ -175,9 +176,6 @@ function check(
       sequence: position,
     })),
   );
-  const promise = (isKept: boolean, words: string): void => {
-    if (!isKept) throw new Error(words);
-  };
   promise(stream.wasQuiet, 'no request is sent after an abort');
   promise(stream.namedTheRecordBefore, 'a sequential put passes the sequence number of the record before it');
   for (const { range, records: ofShard } of stream.shards.all) {

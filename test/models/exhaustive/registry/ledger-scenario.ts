@@ -12,6 +12,7 @@ import { HASH_KEY_SPACE } from '../../../../lib/core/stream-format/hash-key-spac
 import type { Scenario } from '../explore';
 import { Faults } from '../faults';
 import { ProcessInputs, stateText } from '../process-inputs';
+import { promise } from '../promise';
 import type { Footprint, World } from '../world';
 
 /** A single action of a process. */
@@ -373,8 +374,4 @@ function placeOf({ owner }: { owner: string }): string {
 
 function byOwner(a: { owner: string }, b: { owner: string }): number {
   return a.owner < b.owner ? -1 : 1;
-}
-
-function promise(isKept: boolean, words: string): void {
-  if (!isKept) throw new Error(words);
 }

@@ -9,6 +9,7 @@ import { responseLost, serviceError } from '../../../../lib/testing/service-erro
 import type { Scenario } from '../explore';
 import { Faults } from '../faults';
 import { ProcessInputs, stateText } from '../process-inputs';
+import { promise } from '../promise';
 import type { Footprint, World } from '../world';
 import { ReshardedStream } from './resharded-stream';
 
@@ -263,8 +264,4 @@ class Process {
       offers.push(this.faults.offer(`${name} is late`, EVERYTHING, once(arriveLate)));
     });
   }
-}
-
-function promise(isKept: boolean, words: string): void {
-  if (!isKept) throw new Error(words);
 }

@@ -12,6 +12,7 @@ import { indexConfig } from '../../../support/index-config';
 import type { Scenario } from '../explore';
 import { Faults } from '../faults';
 import { stateText } from '../process-inputs';
+import { promise } from '../promise';
 import type { World } from '../world';
 import { CrashingWalk, type Send } from './crashing-walk';
 
@@ -138,8 +139,4 @@ class Strays {
 
 function shardOf(config: ShardedIndexConfig, item: DynamoDbItem): DynamoDbItem {
   return { shard: { S: shardAttributes(config, plainItem(item)).shard as string } };
-}
-
-function promise(isKept: boolean, words: string): void {
-  if (!isKept) throw new Error(words);
 }
