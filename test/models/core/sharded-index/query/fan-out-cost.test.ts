@@ -15,6 +15,7 @@ function filled(
   bytes: number,
   shardOf: (number: number) => number,
   sortKeyAttributes = ['at'],
+  itemsOfDay = 4,
 ): FakeIndex {
   const index = new FakeIndex({ ...timeIndex(shards), sortKeyAttributes });
   for (let number = 0; number < count; number++) {
@@ -24,7 +25,7 @@ function filled(
       at: { N: String(number + 10_000_000) },
       shard: { N: String(shardOf(number)) },
       pad: { S: 'x'.repeat(bytes) },
-      ...(sortKeyAttributes.includes('day') && { day: { N: String(Math.floor(number / 4)) } }),
+      ...(sortKeyAttributes.includes('day') && { day: { N: String(Math.floor(number / itemsOfDay)) } }),
     });
   }
   return index;
@@ -76,6 +77,29 @@ test.each<[string, string[], number, number, (number: number, random: () => numb
     }
   },
 );
+
+const INDEXES_BY_DAY = randomRuns(40);
+
+test(`fanOutQuery – a sort key of two attributes, and items with equal first attributes – each page costs at most 4 times its floor: ${INDEXES_BY_DAY} random indexes`, async () => {
+  for (let seed = 0; seed < INDEXES_BY_DAY; seed++) {
+    const random = seededRandom(seed);
+    const shards = 2 + Math.floor(random() * 50);
+    const limit = Math.ceil(shards * (1 + 2 * random()));
+    const bytes = Math.round(100 * 400 ** random());
+    const itemsOfDay = Math.round(1_000 ** random());
+    const config = { ...timeIndex(shards), sortKeyAttributes: ['day', 'at'] };
+    const shardOf = () => Math.floor(random() * shards);
+    const index = filled(shards, 4 * limit, bytes, shardOf, config.sortKeyAttributes, itemsOfDay);
+    const floor = Math.max(shards / 2, (limit * (bytes + ATTRIBUTES_BYTES)) / 8_192);
+    const history = new FanOutHistory();
+    let { cursor } = await fanOutQuery(index, config, { limit }, { history });
+    for (let page = 1; page < 4 && cursor !== undefined; page++) {
+      const { stats, ...rest } = await fanOutQuery(index, config, { limit, cursor }, { history });
+      expect(stats.consumedReadUnits).toBeLessThanOrEqual(4 * floor);
+      cursor = rest.cursor;
+    }
+  }
+});
 
 /** A client that responds to all requests of a wave together, and records the cost of each wave. */
 class WaveByWave implements QueryClient {
