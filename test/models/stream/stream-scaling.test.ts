@@ -1,8 +1,8 @@
 import { DAILY_UPDATES } from '../../../lib/core/resharding/update-history';
 import type { AlarmProperties } from '../../../lib/testing/parsed-alarm';
 import { seededRandom } from '../../../lib/testing/seeded-random';
-import { LOAD_SHAPES, type LoadShape, withNoise } from '../../support/fakes/load-shapes';
-import { alarmWatch, plainWatch, scalingAlarms, simulateScaledStream } from '../../support/fakes/scaled-stream';
+import { LOAD_SHAPES, type LoadShape, withNoise } from './load-shapes';
+import { scalingAlarms, simulateScaledStream } from './scaled-stream';
 
 const WEEK = 7 * 1_440;
 const alarms = scalingAlarms();
@@ -14,9 +14,9 @@ function late(): () => number {
   return () => 1 + Math.floor(random() * 3);
 }
 
-function week(shape: LoadShape, lateMinutes?: () => number, given = alarms) {
+function week(shape: LoadShape, lateMinutes?: () => number) {
   return simulateScaledStream({
-    watch: alarmWatch(given),
+    alarms,
     demandAt: withNoise(shape, WEEK),
     hotShare: shape.hotShare,
     minutes: WEEK,
@@ -58,22 +58,12 @@ describe('a stream that scales for a week by the alarms of the template', () => 
   ])(
     'is throttled only until its shard count has doubled once or twice, with the load $name and metrics $lateMinutes minutes late',
     async ({ name, lateMinutes, longest, usual }) => {
-      const days = 20;
-      const minutes = days * 1_440;
       const shape = shapeNamed(name);
-      const run = await simulateScaledStream({
-        watch: plainWatch(0.7, minutes),
-        demandAt: withNoise(shape, minutes),
-        minutes,
-        startShards: Math.ceil(shape.demandAt(0, minutes) / 0.7),
-        lateMinutes: () => lateMinutes,
-      });
-      const isHigh = (minute: number) => shape.demandAt(minute, minutes) === shape.peak;
-      const jumps = Array.from({ length: minutes - 1 }, (_, minute) => minute).filter(
-        (m) => !isHigh(m) && isHigh(m + 1),
-      );
+      const run = await week(shape, () => lateMinutes);
+      const isHigh = (minute: number) => shape.demandAt(minute, WEEK) === shape.peak;
+      const jumps = Array.from({ length: WEEK - 1 }, (_, minute) => minute).filter((m) => !isHigh(m) && isHigh(m + 1));
       expect(run.longestThrottling).toBeLessThanOrEqual(longest);
-      expect(run.throttledTime * minutes).toBeLessThanOrEqual(longest + (jumps.length - 1) * usual);
+      expect(run.throttledTime * WEEK).toBeLessThanOrEqual(longest + (jumps.length - 1) * usual);
     },
   );
 
@@ -81,7 +71,7 @@ describe('a stream that scales for a week by the alarms of the template', () => 
     const hot: LoadShape = { name: 'hot', peak: 5, hotShare: 0.5, demandAt: () => 5 };
     const run = (given: ReadonlyMap<string, AlarmProperties>) =>
       simulateScaledStream({
-        watch: alarmWatch(given),
+        alarms: given,
         demandAt: hot.demandAt as never,
         hotShare: hot.hotShare,
         minutes: 1_440,

@@ -17,7 +17,6 @@ export class StreamedTable extends FakeTable {
   constructor(
     private readonly key: readonly string[],
     readonly view: StreamView,
-    private readonly streamArn = streamArnOf('Jobs'),
   ) {
     super(key);
   }
@@ -44,7 +43,7 @@ export class StreamedTable extends FakeTable {
     this.records.push({
       eventName,
       eventSource: 'aws:dynamodb',
-      eventSourceARN: this.streamArn,
+      eventSourceARN: streamArnOf('Jobs'),
       dynamodb: {
         Keys: eventJson(Object.fromEntries(this.key.map((name) => [name, item[name]!]))),
         ...(after && has('NEW') && { NewImage: eventJson(after) }),

@@ -12,8 +12,8 @@ import { createKeyedTable } from '../keyed-table';
 
 export const PARKING_TABLE = 'Parked';
 
-export async function createParkingTable(dynamodb: DynamoDB, TableName = PARKING_TABLE): Promise<void> {
-  await createKeyedTable(dynamodb, TableName, 'id', 'part');
+export async function createParkingTable(dynamodb: DynamoDB): Promise<void> {
+  await createKeyedTable(dynamodb, PARKING_TABLE, 'id', 'part');
 }
 
 export interface StoreFacts {

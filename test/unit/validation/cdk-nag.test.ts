@@ -26,6 +26,7 @@ describe('cdk-nag, AwsSolutions', () => {
     ['the reference app', (app: App) => new EvenShardsStack(app, 'EvenShards')],
     ['a stack with multi-attribute keys', (app: App) => new MultiAttributeStack(app)],
     ['a stack with a DAX cluster', (app: App) => new DaxStack(app)],
+    ['a stack with an AdaptiveShardCountController and an IndexKeeper', (app: App) => new ControlledStack(app)],
     ['a stack with Cassandra tables', (app: App) => new KeyspacesStack(app)],
     ['a stack with all constructs that operate and monitor streams and indexes', (app: App) => new WatchedStack(app)],
     [
@@ -44,12 +45,6 @@ describe('cdk-nag, AwsSolutions', () => {
     const found = findings(stack.node.root as App);
     expect(found).toHaveLength(2);
     for (const each of found) expect(each).toMatch(/^AwsSolutions-IAM5\[Resource::arn:[^\]]*:states:.*:execution:/);
-  });
-
-  test('finds nothing in an AdaptiveShardCountController and an IndexKeeper', () => {
-    const app = new App({ context: cdkJson.context });
-    new ControlledStack(app);
-    expect(findings(app)).toEqual([]);
   });
 
   test('finds in an OutboxRelayFunction only the network permissions of Lambda', () => {

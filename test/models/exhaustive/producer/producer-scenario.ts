@@ -27,8 +27,6 @@ export interface ProducerBounds {
   /** Another fault of requests: a malformed response, or a timeout. */
   requests?: 'have malformed responses' | 'time out';
   options?: Partial<OrderedProducerOptions>;
-  /** Receives the outcome of each record and the records of each key in the stream. */
-  onEnd?(summary: string): void;
 }
 
 /** A value that no other timer uses, so that the clock recognises the timeout of a request. */
@@ -116,7 +114,6 @@ async function play(world: World, bounds: ProducerBounds): Promise<void> {
   const taken = producer.statistics().userRecordsReceived;
   if (taken > (takenBeforeClose ?? taken)) throw new Error('no record is accepted after a close');
   check(bounds, ends, stream);
-  bounds.onEnd?.(summaryOf(ends, stream));
 }
 
 /** The timeout of a request is a step that can happen at any moment or never. */
@@ -147,18 +144,6 @@ async function checkClose(producer: OrderedProducer, ends: ReadonlyMap<string, r
 function endedOf(ends: ReadonlyMap<string, readonly End[]>): number {
   const wasTaken = (end: End): boolean => 'receipt' in end || !(end.error instanceof ProducerClosedError);
   return [...ends.values()].filter((ofRecord) => ofRecord.some(wasTaken)).length;
-}
-
-function summaryOf(ends: ReadonlyMap<string, readonly End[]>, stream: StreamInSteps): string {
-  const outcomes = [...ends].map(([record, [end]]) =>
-    'receipt' in end! ? `${record} delivered` : `${record} ${(end!.error as EvenShardsError).code}`,
-  );
-  const stored = new Map<string, string[]>();
-  for (const { partitionKey, data } of stream.records().flatMap((record) => deaggregate(record))) {
-    stored.set(partitionKey, [...(stored.get(partitionKey) ?? []), Buffer.from(data).toString()]);
-  }
-  const keys = [...stored].map(([key, records]) => `${key}: ${records.join(' ')}`);
-  return [...outcomes, ...keys.sort()].join(', ');
 }
 
 /** Checks the promises of the producer. The text of each error names the broken promise. */

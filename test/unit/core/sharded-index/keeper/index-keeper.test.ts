@@ -19,14 +19,13 @@ const job = (jobId: string, status: string, more: DynamoDbItem = {}): DynamoDbIt
 
 interface PlayOptions extends IndexKeeperOptions {
   view?: StreamView;
-  streamArn?: string;
   indexes?: ShardedIndexConfig[];
   fail?(input: ItemMoveInput): Error | undefined;
 }
 
 /** A keeper of a table, and what happens around it. */
-function play({ view = 'NEW_IMAGE', streamArn, fail, indexes = [byStatus], ...options }: PlayOptions = {}) {
-  const table = new StreamedTable(['jobId'], view, streamArn);
+function play({ view = 'NEW_IMAGE', fail, indexes = [byStatus], ...options }: PlayOptions = {}) {
+  const table = new StreamedTable(['jobId'], view);
   const store = new MemoryKeeperStore();
   const clock = new VirtualClock();
   let reads = 0;

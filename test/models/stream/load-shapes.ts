@@ -62,7 +62,7 @@ export const LOAD_SHAPES: readonly LoadShape[] = [
 ];
 
 /** Adds random noise of 10 % to the demand of each minute. */
-export function withNoise(shape: LoadShape, minutes: number, seed = 1): (minute: number) => number {
-  const random = seededRandom(seed);
+export function withNoise(shape: LoadShape, minutes: number): (minute: number) => number {
+  const random = seededRandom(1);
   return (minute) => shape.demandAt(minute, minutes) * (1 + 0.05 * (random() + random() + random() - 1.5));
 }
