@@ -95,12 +95,6 @@ export class OutboxModel {
     return [messages, parked, rejected, committed, slot, ranges, held, transactions.state, nextId, ended];
   }
 
-  /** The rows of the tables, and the ranges without their fences. */
-  get rows(): unknown {
-    const { messages, parked, rejected, ranges } = this;
-    return [messages, parked, rejected, ranges.map(({ fence: _, ...range }) => range)];
-  }
-
   /** Puts a row in a transaction. */
   put(transaction: ModelTransaction, key: string, data: string): void {
     const xid = this.transactions.idOf(transaction);

@@ -83,7 +83,6 @@ interface Worker {
   readonly name: string;
   readonly abort: AbortController;
   readonly connections: Client[];
-  ended: Promise<unknown>;
   failure?: Error;
   hasEnded: boolean;
 }
@@ -246,14 +245,13 @@ class Play {
       abort: new AbortController(),
       connections: [],
       hasEnded: false,
-      ended: Promise.resolve(),
     };
     const clock = this.gate.clockOf(name);
     const { aggregation, maxAttempts, relay, topics, lateTopic } = this.history;
     const options = { streamName: 'Events', aggregation, maxAttempts, clock, random: this.random };
     const producerOf = (topic: string) => new OrderedProducer(this.client(name, topic), options);
     const known = topics.filter((topic) => topic !== lateTopic || this.isCalm);
-    worker.ended = new OutboxRelay(
+    void new OutboxRelay(
       this.pool(worker),
       topics.length > 0
         ? Object.fromEntries(known.map((topic) => [topic, producerOf(topic)]))

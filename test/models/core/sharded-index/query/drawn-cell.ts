@@ -40,8 +40,6 @@ interface DrawnCost {
   unknown: number;
   /** The cost if every shard returns five times the items of the shard with the most items on the page. */
   evenly: number;
-  requests: number;
-  waves: number;
 }
 
 const BLOCK_BYTES = 4_096;
@@ -133,8 +131,7 @@ export async function drawnCost(cell: DrawnCell): Promise<DrawnCost> {
     if (!cell.warm && (order !== 'unordered' || shard <= lastShard))
       unknown += answerBlocks(ofShard.slice(0, share)) / 2;
   }
-  const { consumedReadUnits: units, requests, waves } = stats;
-  return { cell, items: page.length, units, floor, heads, unknown, evenly, requests, waves };
+  return { cell, items: page.length, units: stats.consumedReadUnits, floor, heads, unknown, evenly };
 }
 
 const blocks = (bytes: number): number => Math.max(1, Math.ceil(bytes / BLOCK_BYTES));
