@@ -1,4 +1,3 @@
-import type { ShardedConfig } from '../../../../lib/core';
 import {
   AdaptiveIndex,
   type AttributeValue,
@@ -23,33 +22,15 @@ import { parseUpdateHistory } from '../../../../lib/core/resharding/update-histo
 import { fenceData } from '../../../../lib/core/stream-format/fence';
 import { parseSequenceText } from '../../../../lib/core/stream-format/record-sequence';
 import { SHARDED_INDEXES, shardingMetadata } from '../../../../lib/deployment-check/sharding-metadata';
+import { indexConfig } from '../../../support/index-config';
+import { keyspacesConfig } from '../../../support/keyspaces-config';
 
 /** The mark of a format that a later release wrote. */
 const LATER = '9@0.7.0';
 
-const CONFIG = {
-  tableName: 'Orders',
-  indexName: 'byStatus',
-  tableKey: ['id'],
-  keyLayout: 'multi-attribute',
-  valueAttribute: 'status',
-  shardAttribute: 'shard',
-  sortKeyAttributes: ['at'],
-  shards: { default: { write: 2, read: 2 } },
-  strategy: 'random',
-} as const satisfies object as unknown as ShardedConfig & { indexName: string };
+const CONFIG = indexConfig({ shards: { default: { write: 2, read: 2 } }, strategy: 'random' });
 const ADAPTIVE = { ...CONFIG, version: 2, adaptive: { tableName: 'Counts', maximum: 8 } } as never;
-const ROWS = {
-  keyspaceName: 'k',
-  tableName: 't',
-  partitionKey: [{ name: 'tenant', type: 'text' }],
-  shardColumn: 'shard',
-  firstShard: 0,
-  clusteringColumns: [{ name: 'id', type: 'text', order: 'ASC' }],
-  columns: [],
-  shards: { default: { write: 1, read: 1 } },
-  strategy: 'calculated',
-} as never;
+const ROWS = keyspacesConfig();
 
 /** A DynamoDB client whose table has only items with the mark of the later release and these attributes. */
 function tableOf(attributes: Record<string, AttributeValue>): never {
@@ -76,7 +57,7 @@ const cql = { execute: async () => ({ rows: [] }) } as never;
 
 const READERS: Record<string, [read: () => unknown, format: string]> = {
   'fanOutQuery of a cursor': [() => fanOutQuery(tableOf({}), CONFIG, { value: 'a', cursor }), 'cursor'],
-  'fanOutSelect of a cursor': [() => fanOutSelect(cql, ROWS, { value: { tenant: 'a' }, cursor }), 'cursor'],
+  'fanOutSelect of a cursor': [() => fanOutSelect(cql, ROWS, { value: { day: 'a' }, cursor }), 'cursor'],
   'fanOutCount of a cursor': [() => fanOutCount(tableOf({}), CONFIG, { value: 'a', cursor }), 'resume point'],
   'findStrays of a resume point': [
     () => findStrays(tableOf({}), CONFIG, { segment: 0, totalSegments: 1, resumeFrom: cursor }),
@@ -91,7 +72,7 @@ const READERS: Record<string, [read: () => unknown, format: string]> = {
     'index configuration',
   ],
   'fanOutSelect of a configuration': [
-    () => fanOutSelect(cql, { ...(ROWS as object), version: LATER } as never, {} as never),
+    () => fanOutSelect(cql, { ...ROWS, version: LATER } as never, {} as never),
     'Keyspaces configuration',
   ],
   'the marks of a parking table': [() => parking({}).find(['k']), 'parking marks'],
