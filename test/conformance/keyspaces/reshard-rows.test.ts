@@ -12,6 +12,7 @@ import {
   shardColumns,
 } from '../../../lib/core/keyspaces';
 import { seededRandom } from '../../../lib/testing/seeded-random';
+import { allOf } from '../../support/all-of';
 import { keyspacesConfig } from '../../support/keyspaces-config';
 import { cassandraForTests } from './cassandra';
 import { emitted } from './create-table';
@@ -63,10 +64,8 @@ async function put(config: ShardedKeyspacesConfig, id: number, version: number):
 }
 
 async function versionsOf(config: ShardedKeyspacesConfig): Promise<[number, number][]> {
-  const rows: [number, number][] = [];
-  for await (const { id, version } of fanOutRows(cassandra.client, config, { value: { day } }))
-    rows.push([id, version]);
-  return rows;
+  const rows = await allOf(fanOutRows(cassandra.client, config, { value: { day } }));
+  return rows.map(({ id, version }) => [id, version]);
 }
 
 test('reshardRows – from 5 shards to 20 – moves each row once to its shard, with all columns', async () => {

@@ -8,6 +8,7 @@ import {
   type ParkingStore,
 } from '../../../lib/core/consumer';
 import { seededRandom } from '../../../lib/testing/seeded-random';
+import { allOf } from '../all-of';
 import { createKeyedTable } from '../keyed-table';
 
 export const PARKING_TABLE = 'Parked';
@@ -107,7 +108,7 @@ export async function playParkingStores(dynamodb: DynamoDB, seed: number, steps:
       same(await textsOf(store.records(stored)), await textsOf(memory.records(kept)));
     }
   }
-  same((await allOf(store)).sort(), (await allOf(memory)).sort());
+  same((await everythingIn(store)).sort(), (await everythingIn(memory)).sort());
   return facts;
 }
 
@@ -115,19 +116,17 @@ async function foundIn(store: ParkingStore, partitionKeys: readonly string[]): P
   return [...(await store.find(partitionKeys)).values()];
 }
 
-async function allOf(store: ParkingStore): Promise<string[]> {
+async function everythingIn(store: ParkingStore): Promise<string[]> {
   const all: string[] = [];
   for await (const key of store.keys()) all.push(key.partitionKey, ...(await textsOf(store.records(key))));
   return all;
 }
 
 async function textsOf(records: AsyncIterable<ParkedRecord>): Promise<string[]> {
-  const texts: string[] = [];
-  for await (const { data, ...rest } of records) {
+  return (await allOf(records)).map(({ data, ...rest }) => {
     const plain = JSON.stringify(rest, (_, value) => (typeof value === 'bigint' ? `${value}n` : value));
-    texts.push(`${data.length} ${Buffer.from(data).toString().slice(0, 20)} ${plain.length}`);
-  }
-  return texts;
+    return `${data.length} ${Buffer.from(data).toString().slice(0, 20)} ${plain.length}`;
+  });
 }
 
 function withoutPlace(key: ParkedKey | undefined): unknown {

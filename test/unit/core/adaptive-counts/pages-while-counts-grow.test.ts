@@ -14,6 +14,7 @@ import {
   shardUpdate,
 } from '../../../../lib/core';
 import { VirtualClock } from '../../../../lib/testing/virtual-clock';
+import { allOf } from '../../../support/all-of';
 import { adaptiveConfig } from '../../../support/fakes/adaptive-config';
 import { FakeCountTable } from '../../../support/fakes/fake-count-table';
 import { FakeIndex } from '../../../support/fakes/fake-index';
@@ -61,14 +62,13 @@ describe('reads while counts increase', () => {
     const ids: string[] = [];
     for (let item = 0; item < 10; item++) ids.push(idOf(await play.put(play.application(), 'open', item)));
     const stream = fanOutItems(play.index, reader, { value: 'open', limit: 4 }, { clock: play.clock });
-    const streamed: string[] = [];
-    for await (const item of stream) streamed.push(idOf(item));
+    const streamed = (await allOf(stream)).map(idOf);
     play.increase('open', 8);
     await play.pass(60_000);
     for (let item = 0; item < 40; item++) ids.push(idOf(await play.put(play.application(), 'open', item)));
     const resumeAt = stream.resumePoint!;
-    for await (const item of fanOutItems(play.index, reader, { value: 'open', resumeAt }, { clock: play.clock }))
-      streamed.push(idOf(item));
+    const rest = await allOf(fanOutItems(play.index, reader, { value: 'open', resumeAt }, { clock: play.clock }));
+    streamed.push(...rest.map(idOf));
     expect(streamed.sort()).toEqual(ids.sort());
   });
 });

@@ -9,6 +9,7 @@ import {
 } from '../../../../lib/core/consumer';
 import type { BaseParkingStore } from '../../../../lib/core/consumer/base-parking-store';
 import { CONSUMER_NAME, PARKING_TABLE_NAME } from '../../../../lib/core/contract/function-environment';
+import { allOf } from '../../../support/all-of';
 import { ParkingTable } from '../../../support/fakes/parking-table';
 
 function storeOn(table: ParkingTable, answers: Partial<ParkingTableClient> = {}): DynamoDbParkingStore {
@@ -22,12 +23,6 @@ const record = (partitionKey: string, text: string, more: Partial<ParkedRecord> 
   ...{ partitionKey, data: Buffer.from(text), subSequenceNumber: 0, positions: [{ series: 's', number: text }] },
   ...more,
 });
-
-async function recordsOf(store: BaseParkingStore, key: ParkedKey): Promise<ParkedRecord[]> {
-  const records: ParkedRecord[] = [];
-  for await (const each of store.records(key)) records.push(each);
-  return records;
-}
 
 test('resume of a DynamoDbParkingStore uses the time of day of its options', async () => {
   const options = { tableName: 'Parked', consumer: 'c', timeOfDay: () => 7 };
@@ -47,7 +42,7 @@ test('DynamoDbParkingStore returns each record as it was parked', async () => {
     record('a', '', { isCorrupt: true }),
   ];
   const key = await store.save(parkedKey('a', records.length), records);
-  expect(await recordsOf(store, key!)).toStrictEqual(records);
+  expect(await allOf(store.records(key!))).toStrictEqual(records);
 });
 
 test.each([
@@ -70,7 +65,7 @@ test.each([
       record('a', `${index}`, { data: Buffer.alloc(length) }),
     );
     const key = await store.save(parkedKey('a', count), records);
-    expect((await recordsOf(store, key!)).map(({ data }) => data.length)).toEqual(records.map(() => length));
+    expect((await allOf(store.records(key!))).map(({ data }) => data.length)).toEqual(records.map(() => length));
     expect(sent).toHaveLength(transactions);
     for (const bytes of sent) {
       expect(bytes.length).toBeLessThanOrEqual(100);
@@ -117,7 +112,7 @@ describe('a damaged table', () => {
   ])('is rejected if the records have %s', async (_, damage) => {
     const item = itemWith('bytes');
     item.bytes = { B: Buffer.from(damage(Buffer.from(item.bytes!.B!).toString())) };
-    await expect(recordsOf(store, key)).rejects.toMatchObject({ code: 'CORRUPT_PARKED_RECORD' });
+    await expect(allOf(store.records(key))).rejects.toMatchObject({ code: 'CORRUPT_PARKED_RECORD' });
   });
 });
 
@@ -140,9 +135,8 @@ test('find reads unprocessed keys again, and keys reads all pages', async () => 
     },
   });
   expect([...(await store.find(names)).keys()].sort()).toEqual([...names].sort());
-  const listed: string[] = [];
-  for await (const { partitionKey } of store.keys()) listed.push(partitionKey);
-  expect(listed.sort()).toEqual([...names].sort());
+  const listed = await allOf(store.keys());
+  expect(listed.map(({ partitionKey }) => partitionKey).sort()).toEqual([...names].sort());
 });
 
 const hashOf = (text: string): string => `sha256:${createHash('sha256').update(text).digest('base64url')}`;
@@ -179,7 +173,7 @@ test('save – the records that this process has read are done – deletes their
   const store = storeOn(table);
   let key = (await store.save(parkedKey('a', 1), [record('a', '1')]))!;
   for (const text of ['2', '3']) key = (await store.save({ ...key, next: key.next + 1 }, [record('a', text)]))!;
-  await recordsOf(store, key);
+  await allOf(store.records(key));
   key = (await store.save({ ...key, first: 1 }))!;
   expect(rowsIn(table)).toHaveLength(2);
   await store.save({ ...key, first: 3 });
@@ -206,8 +200,8 @@ test('every read of a key is strongly consistent', async () => {
   for (const name of ['a', 'b']) await store.save(parkedKey(name, 1), [record(name, '1')]);
   const [key] = (await store.find(['a'])).values();
   await store.find(['a', 'b']);
-  for await (const _ of store.keys());
-  await recordsOf(store, key!);
+  await allOf(store.keys());
+  await allOf(store.records(key!));
   await store.remove({ ...key!, first: 1 });
   expect(reads.length).toBeGreaterThan(6);
   expect(new Set(reads)).toEqual(new Set([true]));
@@ -250,9 +244,9 @@ test.each<[string, () => BaseParkingStore]>([
   const changed = await store.save({ ...key, tries: 3 });
   expect(changed).toMatchObject({ tries: 3 });
   expect(await store.save({ ...key, tries: 4 })).toBeUndefined();
-  expect((await recordsOf(store, changed!)).map(({ data }) => String(data))).toEqual(['1']);
+  expect((await allOf(store.records(changed!))).map(({ data }) => String(data))).toEqual(['1']);
   const longer = (await store.save({ ...changed!, next: 2 }, [record('a', '2')]))!;
-  expect(await recordsOf(store, changed!)).toHaveLength(1);
+  expect(await allOf(store.records(changed!))).toHaveLength(1);
   expect(await store.remove(key)).toBe(false);
   expect(await store.remove({ ...longer, first: 2 })).toBe(true);
   expect(await store.find(['a'])).toEqual(new Map());
@@ -269,7 +263,7 @@ test('the mark of a part of the keys is removed six hours after the process that
     [7, 0],
   ] as const) {
     const spy = jest.spyOn(Date, 'now').mockReturnValue(now + hours * 60 * 60_000);
-    for await (const _ of storeOn(table).keys()) throw new Error('no key is parked');
+    expect(await allOf(storeOn(table).keys())).toEqual([]);
     spy.mockRestore();
     expect(Object.keys(table.all[0]!).filter((name) => /^(p\d|t)/.test(name))).toHaveLength(marks);
   }
@@ -290,7 +284,7 @@ test('find – a process parks two keys, and another process reads all keys befo
   });
   const saved = slow.save(parkedKey('a', 1), [record('a', '1')]);
   await slow.save(parkedKey('b', 1), [record('b', '1')]);
-  for await (const _ of storeOn(table).keys());
+  await allOf(storeOn(table).keys());
   resume();
   await saved;
   expect([...(await storeOn(table).find(['a', 'b'])).keys()]).toEqual(['a', 'b']);
@@ -301,7 +295,7 @@ test('remove – another process removes the mark of the same part of the keys f
   const store = storeOn(table, {
     query: async (input) => {
       const page = table.query(input);
-      for await (const _ of storeOn(table).keys());
+      await allOf(storeOn(table).keys());
       return page;
     },
   });
@@ -351,6 +345,6 @@ test.each(['ThrottlingError', 'ProvisionedThroughputExceeded', 'TransactionConfl
     });
     const key = (await store.save(parkedKey('a', 1), [record('a', '1')]))!;
     expect(requests).toBe(3);
-    expect(await recordsOf(store, key)).toHaveLength(1);
+    expect(await allOf(store.records(key))).toHaveLength(1);
   },
 );

@@ -9,6 +9,7 @@ import {
   type OrderedConsumerOptions,
   RecordDoneError,
 } from '../../../../lib/core/consumer';
+import { allOf } from '../../../support/all-of';
 import { ParkingTable } from '../../../support/fakes/parking-table';
 import { kinesisEvent, shardOf, textOf } from '../../../support/fakes/stream-events';
 
@@ -88,9 +89,7 @@ async function deliver(
     },
   );
   await consumer.handler(kinesisEvent(shardOf(texts)), { getRemainingTimeInMillis: () => 60_000 });
-  const parked = [];
-  for await (const key of parking.parked()) parked.push(key);
-  return { errors, parked, parking, consumer };
+  return { errors, parked: await allOf(parking.parked()), parking, consumer };
 }
 
 describe('once in a DynamoDB transaction', () => {

@@ -12,6 +12,7 @@ import { EvenShardsError } from '../../../../lib/core/kernel/errors';
 import { AggregateBuilder } from '../../../../lib/core/producer/aggregate-builder';
 import { fenceData } from '../../../../lib/core/stream-format/fence';
 import { VirtualClock } from '../../../../lib/testing';
+import { allOf } from '../../../support/all-of';
 import { kinesisEvent, SOURCE, shardOf, textOf } from '../../../support/fakes/stream-events';
 
 const MINUTE_MS = 60_000;
@@ -88,11 +89,7 @@ function sequenced(name: string, data: Uint8Array): ShardRecord {
   return { ...shardOf([name], { from: Number(name[1]) })[0]!, data: Buffer.from(aggregate.build().data) };
 }
 
-async function parkedKeys({ parking }: World) {
-  const keys = [];
-  for await (const key of parking.parked()) keys.push(key);
-  return keys;
-}
+const parkedKeys = ({ parking }: World) => allOf(parking.parked());
 
 describe('OrderedConsumer', () => {
   test('processes the records of each key in order and acknowledges all of them', async () => {

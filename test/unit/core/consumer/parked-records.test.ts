@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import type { ParkedRecord, ParkingItem, ParkingTableClient } from '../../../../lib/core/consumer';
 import { ParkedRecords, type StorageKey } from '../../../../lib/core/consumer/parked-records';
 import { segmentBytes } from '../../../../lib/core/consumer/parked-segment';
+import { allOf } from '../../../support/all-of';
 import { ParkingTable } from '../../../support/fakes/parking-table';
 
 const recordsFrom = (start: number, count: number, bytes: number): ParkedRecord[] =>
@@ -25,11 +26,7 @@ function pagedRows(itemsOfAPage = 10) {
   const write = (groups: ParkingItem[][]) => {
     for (const Item of groups.flat()) table.putItem({ TableName: 'Parked', Item });
   };
-  const read = async (first: number, next: number): Promise<ParkedRecord[]> => {
-    const records: ParkedRecord[] = [];
-    for await (const record of rows.records('k', first, next, PLACE)) records.push(record);
-    return records;
-  };
+  const read = (first: number, next: number) => allOf(rows.records('k', first, next, PLACE));
   return { rows, table, queries, write, read };
 }
 

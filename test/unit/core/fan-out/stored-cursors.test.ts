@@ -1,5 +1,6 @@
 import { fanOutItems, fanOutQuery } from '../../../../lib/core';
 import { fanOutSelect } from '../../../../lib/core/keyspaces';
+import { allOf } from '../../../support/all-of';
 import { FakeCassandra } from '../../../support/fakes/fake-cassandra';
 import { FakeIndex } from '../../../support/fakes/fake-index';
 import { indexConfig } from '../../../support/index-config';
@@ -76,8 +77,7 @@ describe('cursors of an earlier version', () => {
     const stream = fanOutItems(index, jobs, request, { concurrency: 1 });
     for (let taken = 0; taken < 5; taken++) await stream.next();
     expect(stream.resumePoint).toBe(STORED.items);
-    const rest = [];
-    for await (const item of fanOutItems(index, jobs, { ...request, resumeAt: STORED.items })) rest.push(item);
+    const rest = await allOf(fanOutItems(index, jobs, { ...request, resumeAt: STORED.items }));
     expect(numbers(rest).sort((a, b) => a - b)).toEqual([2, 4, 5, 7, 8, 10, 11]);
   });
 

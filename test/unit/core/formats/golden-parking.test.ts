@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { DynamoDbParkingStore, OrderedConsumer, type ParkedKey, type ParkingItem } from '../../../../lib/core/consumer';
+import { allOf } from '../../../support/all-of';
 import { ParkingTable } from '../../../support/fakes/parking-table';
 import { goldenValues } from '../../../support/golden/golden-values';
 
@@ -33,8 +34,7 @@ async function replayed(store: DynamoDbParkingStore): Promise<string[]> {
 }
 
 async function onlyKey(store: DynamoDbParkingStore): Promise<ParkedKey> {
-  const keys: ParkedKey[] = [];
-  for await (const key of store.keys()) keys.push(key);
+  const keys = await allOf(store.keys());
   expect(keys).toHaveLength(1);
   return keys[0]!;
 }
@@ -56,8 +56,7 @@ describe('golden parked records', () => {
       const { store, table: stored } = storeOf(table);
       expect([...(await store.find([partitionKey, 'other'])).keys()]).toEqual([partitionKey]);
       const isCorrupt = name.includes('corrupt');
-      const read = [];
-      for await (const record of store.records(await onlyKey(store))) read.push(record);
+      const read = await allOf(store.records(await onlyKey(store)));
       expect(read).toHaveLength(records);
       if (delivered.length === records)
         expect(read.map(({ data }) => digest(data))).toEqual(delivered.map(({ data }) => digest(data)));

@@ -10,6 +10,7 @@ import {
   transactPut,
 } from '../../../../../lib/core';
 import { seededRandom } from '../../../../../lib/testing/seeded-random';
+import { allOf } from '../../../../support/all-of';
 import { invoices } from '../../../../support/fakes/invoices';
 import { TransactionalTable, textOf } from '../../../../support/fakes/transactional-table';
 import { randomRuns, randomRunsTimeout } from '../../../../support/random-runs';
@@ -119,9 +120,8 @@ async function play(seed: number): Promise<void> {
     expect([seed, shown]).toEqual([seed, inOrder]);
     if (shardedBy[0] === 'sk') expect([seed, new Set(shown).size]).toEqual([seed, shown.length]);
   }
-  const all: string[] = [];
-  for await (const { sk } of fanOutItems(table, config(), { value: '7' })) all.push(textOf(sk!));
-  expect([seed, all.sort()]).toEqual([seed, [...oracle.keys()].sort()]);
+  const all = await allOf(fanOutItems(table, config(), { value: '7' }));
+  expect([seed, all.map(({ sk }) => textOf(sk!)).sort()]).toEqual([seed, [...oracle.keys()].sort()]);
   expect(await fanOutCount(table, config(), { value: '7', consistentRead: true })).toMatchObject({
     count: oracle.size,
   });

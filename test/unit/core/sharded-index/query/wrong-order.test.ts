@@ -13,6 +13,7 @@ import {
 } from '../../../../../lib/core';
 import { compareAttributeValues } from '../../../../../lib/core/sharded-index/query/attribute-order';
 import { seededRandom } from '../../../../../lib/testing/seeded-random';
+import { allOf } from '../../../../support/all-of';
 import { allPages } from '../../../../support/all-pages';
 import { FakeIndex } from '../../../../support/fakes/fake-index';
 import { type SortType, sortValue } from '../../../../support/fakes/fan-out-model';
@@ -111,11 +112,8 @@ const ENTRY_POINTS = {
     );
     return pages.flatMap(({ items }) => items.map(idOf));
   },
-  fanOutItems: async (client: QueryClient, config: Config): Promise<string[]> => {
-    const ids: string[] = [];
-    for await (const item of fanOutItems(client, config, { value: 'a' })) ids.push(idOf(item));
-    return ids;
-  },
+  fanOutItems: async (client: QueryClient, config: Config): Promise<string[]> =>
+    (await allOf(fanOutItems(client, config, { value: 'a' }))).map(idOf),
 };
 
 const axes = record({

@@ -15,15 +15,10 @@ import {
 } from '../../../../../../lib/core/consumer';
 import { VirtualClock } from '../../../../../../lib/testing';
 import { seededRandom } from '../../../../../../lib/testing/seeded-random';
+import { allOf } from '../../../../../support/all-of';
 import { PARKING_METHODS, ParkingTable } from '../../../../../support/fakes/parking-table';
 import { kinesisEvent, SOURCE, shardOf, textOf } from '../../../../../support/fakes/stream-events';
 import { Environment } from './environment';
-
-async function all<T>(items: AsyncIterable<T>): Promise<T[]> {
-  const found: T[] = [];
-  for await (const item of items) found.push(item);
-  return found;
-}
 
 /** Calls a function, and returns a function that returns its result or throws its error. */
 async function attempt<T>(apply: () => Promise<T> | T): Promise<() => T> {
@@ -144,10 +139,8 @@ class Play {
     this.check();
   }
 
-  private async parkedKeys(): Promise<ParkedKey[]> {
-    const keys: ParkedKey[] = [];
-    for await (const key of this.store.keys()) keys.push(key);
-    return keys;
+  private parkedKeys(): Promise<ParkedKey[]> {
+    return allOf(this.store.keys());
   }
 
   private check(): void {
@@ -321,10 +314,10 @@ class Play {
       consumer: 'c',
       find: (keys) => call(() => store.find(keys)),
       async *keys() {
-        yield* await call(() => all(store.keys()));
+        yield* await call(() => allOf(store.keys()));
       },
       async *records(key: ParkedKey): AsyncGenerator<ParkedRecord> {
-        yield* await call(() => all(store.records(key)));
+        yield* await call(() => allOf(store.records(key)));
       },
       save: (key, appended, { signal }: ReadOptions = {}) => {
         if (key.revision === undefined) this.facts.parked += 1;
