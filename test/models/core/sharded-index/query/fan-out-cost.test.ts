@@ -1,4 +1,5 @@
-import { FanOutHistory, fanOutQuery } from '../../../../../lib/core';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { FanOutHistory, fanOutQuery, type QueryClient } from '../../../../../lib/core';
 import { seededRandom } from '../../../../../lib/testing/seeded-random';
 import { FakeIndex } from '../../../../support/fakes/fake-index';
 import { randomRuns } from '../../../../support/random-runs';
@@ -96,6 +97,63 @@ test(`fanOutQuery – a sort key of two attributes, and items with equal first a
       const { stats, ...rest } = await fanOutQuery(index, config, { limit, cursor }, { history });
       expect(stats.consumedReadUnits).toBeLessThanOrEqual(4 * floor);
       cursor = rest.cursor;
+    }
+  }
+});
+
+/** A client that responds to all requests of a wave together, and records the cost of each wave. */
+class WaveByWave implements QueryClient {
+  readonly waves: { units: number; items: number; requests: number }[] = [];
+  private wave: Promise<void> | undefined;
+
+  constructor(private readonly index: FakeIndex) {}
+
+  async query(input: Parameters<QueryClient['query']>[0]) {
+    this.wave ??= nextTurn().then(() => {
+      this.wave = undefined;
+      this.waves.push({ units: 0, items: 0, requests: 0 });
+    });
+    await this.wave;
+    const answer = await this.index.query(input);
+    const wave = this.waves.at(-1)!;
+    wave.units += answer.ConsumedCapacity!.CapacityUnits!;
+    wave.items += answer.ScannedCount!;
+    wave.requests += 1;
+    return answer;
+  }
+}
+
+const CASES = randomRuns(30);
+
+test(`fanOutQuery – the query has read as many items as the page holds – each later wave costs at most twice the minimum: ${CASES} random indexes`, async () => {
+  for (let seed = 0; seed < CASES; seed++) {
+    const random = seededRandom(seed);
+    const below = (count: number): number => Math.floor(random() * count);
+    // A third of the cases are the most expensive cases: each item fills a block, and each run of consecutive
+    // items in one shard is as long as a page.
+    const isWorst = seed % 3 === 0;
+    const shards = isWorst ? 40 : 2 + below(40);
+    const limit = isWorst ? 40 : 5 + below(120);
+    const bytes = isWorst ? 4_000 : [100, 500, 1_500, 4_000][below(4)]!;
+    const longest = isWorst ? 80 : [1, 5, 60][below(3)]!;
+    let [shard, left] = [0, 0];
+    const index = filled(shards, (isWorst ? 60 : 6) * limit, bytes, () => {
+      if (left === 0) [shard, left] = [below(shards), 1 + below(longest)];
+      left -= 1;
+      return shard;
+    });
+    const floor = Math.max(shards / 2, (limit * (bytes + ATTRIBUTES_BYTES)) / 8_192);
+    const history = random() < 0.5 ? new FanOutHistory() : undefined;
+    for (let cursor: string | undefined, page = 0; page < 5; page++) {
+      const client = new WaveByWave(index);
+      const answer = await fanOutQuery(client, timeIndex(shards), { limit, cursor }, { history });
+      let known = 0;
+      for (const { units, items, requests } of client.waves) {
+        // Each request can consume half a unit for a block that its items do not fill.
+        if (known >= limit) expect(units - requests / 2).toBeLessThanOrEqual(2 * floor);
+        known += items;
+      }
+      cursor = answer.cursor;
     }
   }
 });
