@@ -233,22 +233,6 @@ describeOnPostgres('an outbox on PostgreSQL', () => {
       expect(await one('SELECT count(*)::int AS rows FROM outbox.ended')).toEqual({ rows: 0 });
     });
 
-    test.each([
-      "retain('1000 years 1 day')",
-      "retain('-1 day')",
-      'retain(NULL)',
-      'accept_records_of(8191)',
-      'accept_records_of(NULL)',
-    ])('%s is rejected, with the allowed values', async (call) => {
-      const message = expect.stringMatching(/must be (0 to 1000 years|8192 to 10485760), got /);
-      await expect(client.query(`SELECT outbox.${call}`)).rejects.toMatchObject({ code: '22003', message });
-    });
-
-    test('retain accepts a period of 1000 years, and the relay continues', async () => {
-      await client.query("SELECT outbox.retain('1000 years'), outbox.put('k', 'x')");
-      for (let call = 0; call < 3; call++) await client.query('SELECT outbox.rotate()');
-    });
-
     test('replay sends rows with their old numbers, so consumers that have the rows drop them', async () => {
       const before = texts();
       expect(await relayTo(kinesis).replay()).toBe(12);

@@ -540,24 +540,17 @@ FOR EACH ROW WHEN (NEW.id IS NULL) EXECUTE FUNCTION outbox_schema.number_row();
 
 -- Sets the maximum size of a Kinesis record, including its key: 8 KiB to 10 MiB. The outbox rejects larger events.
 CREATE FUNCTION outbox_schema.accept_records_of(bytes integer) RETURNS void
-LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
-BEGIN
-  IF bytes IS NULL OR bytes NOT BETWEEN 8192 AND 10485760 THEN
-    RAISE 'bytes must be 8192 to 10485760, got %', bytes USING ERRCODE = 'numeric_value_out_of_range';
-  END IF;
+LANGUAGE sql
+BEGIN ATOMIC
   UPDATE outbox_schema.settings SET max_record_bytes = bytes;
-END $$;
+END;
 
 -- Sets the shortest time for which sent rows are kept. They are kept for up to twice this time.
 CREATE FUNCTION outbox_schema.retain(period interval) RETURNS void
-LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
-BEGIN
-  -- A timestamp cannot be more than 6,700 years before today, so a longer period would end the relay.
-  IF period IS NULL OR period NOT BETWEEN '0' AND '1000 years' THEN
-    RAISE 'period must be 0 to 1000 years, got %', period USING ERRCODE = 'numeric_value_out_of_range';
-  END IF;
+LANGUAGE sql
+BEGIN ATOMIC
   UPDATE outbox_schema.settings SET retention = period;
-END $$;
+END;
 
 -- Sets whether writers notify a sleeping relay. If writers use two-phase commit, they must not notify, and the relay polls.
 CREATE FUNCTION outbox_schema.notify(are_allowed boolean) RETURNS void
