@@ -68,7 +68,7 @@ describe('an application that imports one name', () => {
     'resharding: planStreamReshard': 4_300,
     'keyspaces: fanOutSelect': 48_900,
     'planning: planIndex': 15_500,
-    'outbox: OutboxRelay': 59_000,
+    'outbox: OutboxRelay': 60_300,
     'testing: FakeKinesis': 18_500,
   };
 
