@@ -26,7 +26,7 @@ export interface DoctorOptions {
   onProgress(line: string): void;
 }
 
-/** Measures something. If the account does not allow the actions, reports what is missing, and returns undefined. */
+/** Runs a measurement. If the role may not do an action, reports the missing measurement, and returns undefined. */
 export type Measure = <T extends object>(
   path: string,
   noun: string,

@@ -23,7 +23,11 @@ export function isAttributeName(name: unknown): boolean {
   return typeof name === 'string' && name !== '' && Buffer.byteLength(name) <= MAX_ATTRIBUTE_BYTES;
 }
 
-/** @throws InvalidArgumentError if DynamoDB rejects the name of a projected attribute */
+/**
+ * Checks the names of the attributes that an index projects.
+ *
+ * @throws InvalidArgumentError if DynamoDB rejects one of the names
+ */
 export function checkProjected(field: string, names: readonly string[] = []): void {
   for (const name of names) {
     if (!isAttributeName(name)) throw new InvalidArgumentError(field, name, ALLOWED_ATTRIBUTE);

@@ -140,7 +140,7 @@ export class Replay {
         const progress = await save(withLease);
         if (progress.key?.lease?.holder !== this.holder) return progress;
         saved = progress.key;
-        // The store was slow, so the lease could end before the next attempt ends.
+        // The store took half of the lease for this write. The rest can be too short for another attempt.
         if (this.leaseAgeMs(saved) >= this.time.leaseMs / 2) return save(released);
       }
       const outcome = await this.replayRecord(record, tries + 1);

@@ -363,8 +363,8 @@ function needsTwoConnections(): InvalidArgumentError {
 }
 
 /**
- * Takes a connection of a pool, and ignores its error events until the caller removes the listener. If the pool returns the
- * connection after the timeout, the connection is closed.
+ * Takes a connection of a pool, and ignores its error events until the caller removes the listener. Closes a connection that
+ * the pool returns only after the timeout.
  */
 async function connect(pool: PostgresPool, limit: CallLimit): ReturnType<PostgresPool['connect']> {
   pool.on?.('connect', ignoreErrors);

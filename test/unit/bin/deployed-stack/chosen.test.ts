@@ -3,7 +3,7 @@ import { chosen } from '../../../../bin/deployed-stack/target';
 const ALL = ['Shop/Table', 'Shop/Keeper/Table', 'Shop/Events'].map((path) => ({ path }));
 const choose = (name?: string) => () => chosen('even-shards put', 'a table or a stream', ALL, name);
 
-test('a resource has its path, or the end of this path, as its name', () => {
+test('finds a resource by its path, or by the end of its path', () => {
   expect(choose('Events')()).toEqual({ path: 'Shop/Events' });
   expect(choose('Keeper/Table')()).toEqual({ path: 'Shop/Keeper/Table' });
 });

@@ -80,7 +80,7 @@ test.each<[string, string[], number, number, (number: number, random: () => numb
 
 const INDEXES_BY_DAY = randomRuns(40);
 
-test(`fanOutQuery – a sort key of two attributes, and items with equal first attributes – each page costs at most 4 times its floor: ${INDEXES_BY_DAY} random indexes`, async () => {
+test(`fanOutQuery – many items have the same first sort key attribute – each page costs at most 4 times its floor: ${INDEXES_BY_DAY} random indexes`, async () => {
   for (let seed = 0; seed < INDEXES_BY_DAY; seed++) {
     const random = seededRandom(seed);
     const shards = 2 + Math.floor(random() * 50);

@@ -47,7 +47,7 @@ const MINUTE_MS = 60_000;
 
 /**
  * Plays a Lambda function that reads shards and replays parked keys in several environments. An environment handles one
- * invocation at a time, freezes between invocations, and can crash. The parking store is slow, and loses responses.
+ * invocation at a time, is frozen between invocations, and can crash. The parking store is slow, and loses responses.
  *
  * @throws Error with the broken promise
  */
